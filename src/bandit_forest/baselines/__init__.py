@@ -1,0 +1,1 @@
+"""Policies to compare with, one a file."""

@@ -1,0 +1,45 @@
+"""The package's exceptions, and the one sentence in which a wrong call is refused."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+__all__ = ["BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError", "refuse"]
+
+_LONGEST_REPR = 80
+
+
+class BanditForestError(Exception):
+    """Every exception that this package raises on purpose."""
+
+
+class InvalidArgumentError(BanditForestError, ValueError):
+    """A public call was given a value that it does not take; nothing has changed."""
+
+
+class DamagedFileError(BanditForestError, ValueError):
+    """A saved forest is truncated, altered, foreign or of a version that this package does not know."""
+
+
+class MissingExtraError(BanditForestError, ImportError):
+    """An optional dependency is absent; the message says how to install it."""
+
+
+def refuse(name: str, owner: str, rule: str, value: object) -> NoReturn:
+    """Raise `InvalidArgumentError` with the package's one error sentence.
+
+    Examples
+    --------
+    >>> refuse("reward", "BanditForest.learn", "a number in [0, 1]", 1.7)
+    Traceback (most recent call last):
+        ...
+    bandit_forest.errors.InvalidArgumentError: The 'reward' of BanditForest.learn must be a number in [0, 1]. \
+Got 1.7 instead.
+    """
+    raise InvalidArgumentError(f"The '{name}' of {owner} must be {rule}. Got {_shown(value)} instead.")
+
+
+def _shown(value: object) -> str:
+    """Show a value on one line, however large it is."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST_REPR else text[: _LONGEST_REPR - 3] + "..."

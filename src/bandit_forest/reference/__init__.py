@@ -1,0 +1,1 @@
+"""The algorithms of the paper in plain Python: specification, oracle and tutorial."""

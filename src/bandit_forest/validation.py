@@ -1,0 +1,224 @@
+"""Checks of arguments, shared by every policy: each gives back the clean value or refuses in one sentence."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, SupportsFloat
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bandit_forest.errors import refuse
+
+__all__ = [
+    "check_action",
+    "check_actions",
+    "check_available",
+    "check_context",
+    "check_contexts",
+    "check_fractions",
+    "check_int",
+    "check_number",
+    "check_propensity",
+    "check_reward",
+    "check_rewards",
+]
+
+Bits = NDArray[np.uint8]
+
+
+def check_int(value: object, name: str, owner: str, *, low: int = 1, high: int | None = None) -> int:
+    """Give back an int in [low, high].
+
+    Examples
+    --------
+    >>> check_int(3, "n_trees", "BanditForest")
+    3
+    """
+    limit = f"an int of at least {low}" if high is None else f"an int in [{low}, {high}]"
+    if isinstance(value, (bool, np.bool_)):
+        refuse(name, owner, limit, value)
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        refuse(name, owner, limit, value)
+    if number < low or (high is not None and number > high):
+        refuse(name, owner, limit, value)
+    return number
+
+
+def check_number(
+    value: object, name: str, owner: str, rule: str, low: float, high: float, *, open_low: bool = False
+) -> float:
+    """Give back a float in [low, high], or in (low, high] when `open_low`."""
+    if isinstance(value, float):
+        number = value
+    elif isinstance(value, (str, bytes)) or not isinstance(value, SupportsFloat):
+        refuse(name, owner, rule, value)
+    else:
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            refuse(name, owner, rule, value)
+    if not (low <= number <= high) or (open_low and number == low):  # NaN fails the first test
+        refuse(name, owner, rule, value)
+    return number
+
+
+def check_reward(value: object, owner: str) -> float:
+    """Give back a reward in [0, 1]."""
+    return check_number(value, "reward", owner, "a number in [0, 1]", 0.0, 1.0)
+
+
+def check_propensity(value: object, owner: str) -> float:
+    """Give back a propensity in (0, 1]."""
+    return check_number(value, "propensity", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True)
+
+
+def check_action(value: object, owner: str, n_actions: int) -> int:
+    """Give back an action in [0, n_actions)."""
+    return check_int(value, "action", owner, low=0, high=n_actions - 1)
+
+
+def check_context(context: ArrayLike, owner: str, n_variables: int) -> Bits:
+    """Give back one context as a contiguous uint8 array of zeros and ones.
+
+    Examples
+    --------
+    >>> check_context([True, False], "BanditForest.decide", 2)
+    array([1, 0], dtype=uint8)
+    """
+    rule = f"an array of {n_variables} zeros and ones"
+    array = _as_array(context, "context", owner, rule)
+    if array.shape != (n_variables,):
+        refuse("context", owner, rule, context)
+    return _as_bits(array, context, "context", owner, rule)
+
+
+def check_contexts(contexts: Any, owner: str, n_variables: int) -> Bits:
+    """Give back a batch of contexts as a contiguous uint8 matrix of zeros and ones.
+
+    Dense rows (bool or numbers), rows packed in 64-bit words (uint64, bit i of word w is variable 64 w + i) and sparse
+    rows (any object with the `indptr`, `indices`, `data` and `shape` of a SciPy CSR matrix) are taken.
+    """
+    words = -(-n_variables // 64)
+    rule = f"a matrix with rows of {n_variables} zeros and ones, or of {words} packed 64-bit words"
+    if all(hasattr(contexts, part) for part in ("indptr", "indices", "data", "shape")):
+        return _dense_rows(contexts, owner, n_variables, rule)
+    array = _as_array(contexts, "contexts", owner, rule)
+    if array.ndim == 2 and array.dtype == np.uint64 and array.shape[1] == words:
+        return unpack(array, n_variables, owner, rule)
+    if array.ndim != 2 or array.shape[1] != n_variables:
+        refuse("contexts", owner, rule, contexts)
+    return _as_bits(array, contexts, "contexts", owner, rule)
+
+
+def check_actions(actions: ArrayLike, owner: str, n_actions: int, n_events: int) -> NDArray[np.int64]:
+    """Give back one action for each event of a batch."""
+    rule = f"{n_events} ints in [0, {n_actions - 1}]"
+    array = _as_array(actions, "actions", owner, rule)
+    if array.shape != (n_events,) or (array.dtype.kind not in "iu" and array.size):
+        refuse("actions", owner, rule, actions)
+    if array.size and (array.min() < 0 or array.max() >= n_actions):
+        refuse("actions", owner, rule, actions)
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def check_fractions(
+    values: ArrayLike, name: str, owner: str, shape: tuple[int, ...], *, open_low: bool = False
+) -> NDArray[np.float64]:
+    """Give back an array of the given shape whose numbers are all in [0, 1], or in (0, 1] when `open_low`."""
+    rule = f"{' x '.join(map(str, shape))} numbers in {'(' if open_low else '['}0, 1]"
+    array = _as_array(values, name, owner, rule)
+    if array.shape != shape or array.dtype.kind not in "biuf":
+        refuse(name, owner, rule, values)
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if array.size:
+        low = array.min()
+        if not (low >= 0.0 and array.max() <= 1.0) or (open_low and low == 0.0):  # NaN fails the first test
+            refuse(name, owner, rule, values)
+    return array
+
+
+def check_rewards(rewards: ArrayLike, owner: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Give back rewards in [0, 1], one an event or one an event and action."""
+    return check_fractions(rewards, "rewards", owner, shape)
+
+
+def check_available(available: ArrayLike | None, owner: str, n_actions: int) -> NDArray[np.bool_] | None:
+    """Give back the available actions as a mask over all actions, or None when all are available.
+
+    Examples
+    --------
+    >>> check_available([2, 0], "BanditForest.decide", 3)
+    array([ True, False,  True])
+    """
+    if available is None:
+        return None
+    rule = f"a non-empty list of ints in [0, {n_actions - 1}]"
+    array = _as_array(available, "available_actions", owner, rule)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        refuse("available_actions", owner, rule, available)
+    if array.min() < 0 or array.max() >= n_actions:
+        refuse("available_actions", owner, rule, available)
+    mask = np.zeros(n_actions, dtype=np.bool_)
+    mask[array] = True
+    return mask
+
+
+def unpack(words: NDArray[np.uint64], n_variables: int, owner: str, rule: str) -> Bits:
+    """Unpack rows of 64-bit words; bits beyond the last variable must be zero."""
+    octets = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
+    bits = np.unpackbits(octets, axis=1, bitorder="little")
+    if bits[:, n_variables:].any():
+        refuse("contexts", owner, rule, words)
+    return np.ascontiguousarray(bits[:, :n_variables])
+
+
+def _as_array(value: ArrayLike, name: str, owner: str, rule: str) -> NDArray[Any]:
+    """Make an array of numbers or bools, or refuse (ragged lists, text, objects)."""
+    if isinstance(value, np.ndarray):
+        array = value
+    else:
+        try:
+            array = np.asarray(value)
+        except (ValueError, TypeError, OverflowError):
+            refuse(name, owner, rule, value)
+    if array.dtype.kind not in "biuf":
+        refuse(name, owner, rule, value)
+    return array
+
+
+def _as_bits(array: NDArray[Any], shown: object, name: str, owner: str, rule: str) -> Bits:
+    """Give back zeros and ones as contiguous uint8, or refuse."""
+    if array.dtype == np.bool_:
+        return np.ascontiguousarray(array).view(np.uint8)
+    if array.size and not (array.max() <= 1 if array.dtype.kind == "u" else ((array == 0) | (array == 1)).all()):
+        refuse(name, owner, rule, shown)
+    return np.ascontiguousarray(array, dtype=np.uint8)
+
+
+def _dense_rows(rows: Any, owner: str, n_variables: int, rule: str) -> Bits:
+    """Give back sparse rows as a dense matrix."""
+    try:
+        n_rows, n_columns = (operator.index(size) for size in rows.shape)
+        starts = np.asarray(rows.indptr, dtype=np.int64)
+        columns = np.asarray(rows.indices, dtype=np.int64)
+        values = np.asarray(rows.data, dtype=np.float64)
+    except (TypeError, ValueError):
+        refuse("contexts", owner, rule, rows)
+    well_formed = (
+        n_columns == n_variables
+        and starts.shape == (n_rows + 1,)
+        and starts[0] == 0
+        and bool((np.diff(starts) >= 0).all())
+        and starts[-1] == columns.size == values.size
+        and (columns.size == 0 or (columns.min() >= 0 and columns.max() < n_variables))
+        and bool(((values == 0) | (values == 1)).all())
+    )
+    if not well_formed:
+        refuse("contexts", owner, rule, rows)
+    bits = np.zeros((n_rows, n_variables), dtype=np.uint8)
+    present = np.flatnonzero(values)
+    bits[np.repeat(np.arange(n_rows), np.diff(starts))[present], columns[present]] = 1
+    return bits

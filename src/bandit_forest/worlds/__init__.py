@@ -1,0 +1,1 @@
+"""Streams of contexts and rewards to play with and measure on."""
