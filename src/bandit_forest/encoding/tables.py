@@ -1,0 +1,102 @@
+"""Rows in any common form, as columns of one length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.errors import MissingExtraError, refuse
+
+__all__ = ["Columns", "as_columns"]
+
+Columns = dict[str, NDArray[Any]]
+
+_RULE = "a list of dicts, a dict of columns of one length, a NumPy array of two dimensions or with fields, or a frame"
+
+
+def as_columns(rows: Any, owner: str, names: Iterable[str] | None = None) -> Columns:
+    """Give back the columns of a table, by name.
+
+    Parameters
+    ----------
+    rows
+        A list of dicts (a key that a row lacks is a missing value), a dict of columns, a NumPy array with fields or of
+        two dimensions (its columns are named x0, x1, ...), or a frame of pandas, Polars, PyArrow and others.
+    owner
+        The public method, for the error sentence.
+    names
+        The columns to give back, or None for all.
+    """
+    table = _read(rows, owner, names)
+    for name in table if names is None else names:
+        if name not in table:
+            refuse("rows", owner, f"a table with the column '{name}'", list(table))
+    wanted = {name: _checked(table[name], name, owner) for name in (table if names is None else names)}
+    if len({column.size for column in wanted.values()}) > 1:
+        refuse("rows", owner, _RULE, rows)
+    return wanted
+
+
+def _read(rows: Any, owner: str, names: Iterable[str] | None) -> dict[str, Any]:
+    if isinstance(rows, np.ndarray) and rows.dtype.names is not None:
+        return {name: rows[name] for name in rows.dtype.names}
+    if isinstance(rows, np.ndarray) and rows.ndim == 2:
+        return {f"x{place}": column for place, column in enumerate(rows.T)}
+    if isinstance(rows, Mapping):
+        return dict(rows)
+    if isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
+        keys = names if names is not None else dict.fromkeys(key for row in rows for key in row)
+        return {key: [row.get(key) for row in rows] for key in keys}
+    return _read_frame(rows, owner)
+
+
+def _read_frame(rows: Any, owner: str) -> dict[str, Any]:
+    try:
+        import narwhals as nw
+    except ImportError:
+        if hasattr(rows, "columns"):
+            cure = "pip install 'bandit-forest[frames]'"
+            raise MissingExtraError(f"{owner} needs narwhals to read a {type(rows).__name__}: {cure}.") from None
+        refuse("rows", owner, _RULE, rows)
+    frame = nw.from_native(rows, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        refuse("rows", owner, _RULE, rows)
+    return {column.name: _read_series(column, owner) for column in frame.iter_columns()}
+
+
+def _read_series(series: Any, owner: str) -> Any:
+    """Give back a series of numbers as they are, of anything else as a list with None where it is null."""
+    import narwhals as nw
+
+    if series.dtype.is_temporal() or series.dtype.is_nested() or series.dtype == nw.Binary:
+        refuse(str(series.name), owner, "a column of texts, bools or numbers", series.dtype)
+    if series.dtype.is_numeric() and not series.is_null().any():
+        return series.to_numpy()
+    nulls = series.is_null().to_list()
+    return [None if null else value for value, null in zip(series.to_list(), nulls, strict=True)]
+
+
+def _checked(values: Any, name: object, owner: str) -> NDArray[Any]:
+    """Give back one column as an array of numbers, bools, texts or objects."""
+    if not isinstance(name, str):
+        refuse("rows", owner, "a table whose columns are named by texts", name)
+    rule = "a column of texts, bools or numbers"
+    if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
+        refuse(name, owner, rule, values)
+    column = values if isinstance(values, np.ndarray) else _tight(np.fromiter(values, object, len(values)))
+    if column.ndim != 1 or column.dtype.kind not in "biufUO":
+        refuse(name, owner, rule, values)
+    return column
+
+
+def _tight(objects: NDArray[Any]) -> NDArray[Any]:
+    """Give back an array of one plain type where all values have it, since arrays of objects are slow."""
+    kinds = {type(value) for value in objects}
+    plain = {bool: np.bool_, float: np.float64, int: np.int64}.get(kinds.pop()) if len(kinds) == 1 else None
+    try:
+        return objects if plain is None else objects.astype(plain)
+    except OverflowError:  # ints beyond 64 bits
+        return objects

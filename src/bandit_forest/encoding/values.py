@@ -1,0 +1,102 @@
+"""Values of one column: which are missing, which are numbers, which are distinct."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.errors import refuse
+
+__all__ = ["Scalar", "as_number", "as_scalar", "distinct", "holds_numbers", "is_missing", "numbers"]
+
+Scalar = str | bool | int | float
+
+_NUMBERS = (int, Real, Decimal, np.bool_)  # int first, for speed; NumPy's numbers are Real, its bool is not
+
+
+def is_missing(value: object) -> bool:
+    """Say whether a value is None or NaN."""
+    return value is None or (isinstance(value, (float, np.floating, Decimal)) and math.isnan(value))
+
+
+def as_number(value: object, name: str, owner: str) -> float:
+    """Give back one number, NaN when it is missing."""
+    if value is None:
+        return math.nan
+    if isinstance(value, _NUMBERS):
+        try:
+            return float(value)
+        except (OverflowError, ValueError):
+            pass
+    refuse(name, owner, "a number, or missing", value)
+
+
+def as_scalar(value: object, name: str, owner: str) -> Scalar:
+    """Give back a category as the plain Python value that JSON can hold.
+
+    A whole float becomes an int, since a column of codes with missing values is often stored as floats.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and math.isfinite(plain):
+        return int(plain) if plain.is_integer() else plain
+    if isinstance(plain, (str, bool, int)):
+        return plain
+    refuse(name, owner, "a text, bool or finite number, or missing", value)
+
+
+def holds_numbers(column: NDArray[Any]) -> bool:
+    """Say whether all known values of a column are numbers, and not all of them bools."""
+    if column.dtype.kind != "O":
+        return column.dtype.kind in "iuf"
+    known = {type(value) for value in column if not is_missing(value)}
+    return bool(known - {bool, np.bool_}) and all(issubclass(kind, _NUMBERS) for kind in known)
+
+
+def numbers(column: NDArray[Any], name: str, owner: str) -> NDArray[np.float64]:
+    """Give back a column as floats, NaN where a value is missing."""
+    if column.dtype.kind in "biuf":
+        return column.astype(np.float64)
+    return np.array([as_number(value, name, owner) for value in column.tolist()], dtype=np.float64)
+
+
+def distinct(column: NDArray[Any], name: str, owner: str) -> tuple[list[Any], NDArray[np.intp]]:
+    """Give the distinct known values of a column, and for each row which of them it holds, -1 when missing.
+
+    Examples
+    --------
+    >>> distinct(np.array(["b", "a", "b"]), "letter", "example")
+    (['a', 'b'], array([1, 0, 1]))
+    """
+    if column.dtype.kind == "O":
+        return _distinct_objects(column, name, owner)
+    if column.dtype.kind in "iu" and column.size and int(column.max()) - int(column.min()) < column.size + 256:
+        return _distinct_codes(column)
+    values, places = np.unique(column, return_inverse=True)
+    known = [value for value in values.tolist() if not is_missing(value)]
+    places[places >= len(known)] = -1  # NaN sorts last
+    return known, places
+
+
+def _distinct_codes(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Count instead of sorting, where integers lie close together."""
+    low = int(column.min())
+    shifted = (column - column.dtype.type(low)).astype(np.intp)
+    present = np.flatnonzero(np.bincount(shifted))
+    place = np.zeros(int(present[-1]) + 1, dtype=np.intp)
+    place[present] = np.arange(present.size)
+    return [low + step for step in present.tolist()], place[shifted]
+
+
+def _distinct_objects(column: NDArray[Any], name: str, owner: str) -> tuple[list[Any], NDArray[np.intp]]:
+    """Count up the values of an object column in the order in which they come."""
+    seen: dict[Any, int] = {}
+    try:
+        places = [-1 if is_missing(value) else seen.setdefault(value, len(seen)) for value in column.tolist()]
+    except TypeError:  # a list or a dict, which no category can be
+        refuse(name, owner, "texts, bools or numbers, or missing", column)
+    return list(seen), np.array(places, dtype=np.intp)
