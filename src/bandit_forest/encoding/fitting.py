@@ -37,7 +37,7 @@ def fit_column(values: NDArray[Any], kind: str | None, n_bins: int, name: str, o
     if np.isinf(known).any():
         refuse(name, owner, "a column of finite numbers, or missing", float(known[np.isinf(known)][0]))
     levels, counts = np.unique(known, return_counts=True)
-    missing = known.size < column.size
+    missing = 0 < known.size < column.size
     if kind is None and levels.tolist() == [0.0, 1.0]:
         return Categorical(values=(False, True), missing=missing)
     return Numeric(edges=equal_frequency_edges(levels, counts, n_bins), missing=missing)
@@ -79,7 +79,7 @@ def _roundest(low: float, high: float) -> float:
 def _fit_categories(values: NDArray[Any], name: str, owner: str) -> Categorical:
     present, which = distinct(values, name, owner)
     categories = sorted((as_scalar(value, name, owner) for value in present), key=_order)
-    missing = bool((which < 0).any())
+    missing = bool(categories) and bool((which < 0).any())
     return Categorical(values=categories if len(categories) > 1 else (), missing=missing)
 
 
