@@ -1,1 +1,24 @@
 """Streams of contexts and rewards to play with and measure on."""
+
+from bandit_forest.worlds.drifting import Drifting
+from bandit_forest.worlds.hidden_tree import HiddenTree
+from bandit_forest.worlds.linear import Linear
+from bandit_forest.worlds.stump import Stump
+from bandit_forest.worlds.synthetic import JointDistribution, StationaryWorld, SyntheticWorld
+from bandit_forest.worlds.table1 import Table1
+from bandit_forest.worlds.world import Batch, World
+from bandit_forest.worlds.xor import Xor
+
+__all__ = [
+    "Batch",
+    "Drifting",
+    "HiddenTree",
+    "JointDistribution",
+    "Linear",
+    "StationaryWorld",
+    "Stump",
+    "SyntheticWorld",
+    "Table1",
+    "World",
+    "Xor",
+]

@@ -1,0 +1,54 @@
+"""A world that becomes another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.errors import refuse
+from bandit_forest.validation import check_int
+from bandit_forest.worlds.contexts import Bits, Floats
+from bandit_forest.worlds.synthetic import StationaryWorld, SyntheticWorld
+
+__all__ = ["Drifting"]
+
+
+class Drifting(SyntheticWorld):
+    """The rewards of one world give way to those of another, at once or little by little; the contexts stay.
+
+    Parameters
+    ----------
+    before
+        The world that the stream begins with; the contexts are always its own.
+    after
+        The world whose rewards the stream ends with, with as many variables and actions.
+    change_at
+        The event, counted from 0, with which the change begins.
+    change_over
+        The number of events over which the expected rewards move from one world to the other; 1 is a sudden change.
+
+    Examples
+    --------
+    >>> from bandit_forest.worlds import HiddenTree
+    >>> before, after = HiddenTree(structure_seed=0), HiddenTree(structure_seed=1)
+    >>> world = Drifting(before=before, after=after, change_at=500)
+    >>> batch = next(world.batches(1000, seed=0))
+    >>> bool((batch.scored_rewards[500:] == after.expected_rewards(batch.contexts[500:])).all())
+    True
+    """
+
+    def __init__(
+        self, *, before: StationaryWorld, after: StationaryWorld, change_at: int, change_over: int = 1
+    ) -> None:
+        sizes = before.n_variables, before.n_actions
+        if (after.n_variables, after.n_actions) != sizes:
+            refuse("after", "Drifting", f"a world of {sizes[0]} variables and {sizes[1]} actions like 'before'", after)
+        super().__init__(name="drifting", law=before.law, n_actions=before.n_actions)
+        self._before, self._after = before, after
+        self._change_at = check_int(change_at, "change_at", "Drifting", low=0)
+        self._change_over = check_int(change_over, "change_over", "Drifting")
+
+    def _expected_rewards_at(self, events: NDArray[np.int64], contexts: Bits) -> Floats:
+        progress = np.clip((events - self._change_at + 1) / self._change_over, 0.0, 1.0)[:, np.newaxis]
+        before, after = self._before.expected_rewards(contexts), self._after.expected_rewards(contexts)
+        return (1.0 - progress) * before + progress * after
