@@ -53,7 +53,7 @@ def check_number(
     """Give back a float in [low, high], or in (low, high] when `open_low`."""
     if isinstance(value, float):
         number = value
-    elif isinstance(value, (str, bytes)) or not isinstance(value, SupportsFloat):
+    elif isinstance(value, (str, bytes)) or not isinstance(value, SupportsFloat) or not _is_scalar(value):
         refuse(name, owner, rule, value)
     else:
         try:
@@ -132,12 +132,11 @@ def check_fractions(
     array = _as_array(values, name, owner, rule)
     if array.shape != shape or array.dtype.kind not in "biuf":
         refuse(name, owner, rule, values)
-    array = np.ascontiguousarray(array, dtype=np.float64)
     if array.size:
         low = array.min()
         if not (low >= 0.0 and array.max() <= 1.0) or (open_low and low == 0.0):  # NaN fails the first test
             refuse(name, owner, rule, values)
-    return array
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def check_rewards(rewards: ArrayLike, owner: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -175,6 +174,11 @@ def unpack(words: NDArray[np.uint64], n_variables: int, owner: str, rule: str) -
     return np.ascontiguousarray(bits[:, :n_variables])
 
 
+def _is_scalar(value: object) -> bool:
+    """Say whether what NumPy would make a float of is one real number: not an array, a complex number or a time."""
+    return not isinstance(value, (np.ndarray, np.generic)) or (value.ndim == 0 and value.dtype.kind in "biuf")
+
+
 def _as_array(value: ArrayLike, name: str, owner: str, rule: str) -> NDArray[Any]:
     """Make an array of numbers or bools, or refuse (ragged lists, text, objects)."""
     if isinstance(value, np.ndarray):
@@ -200,25 +204,33 @@ def _as_bits(array: NDArray[Any], shown: object, name: str, owner: str, rule: st
 
 def _dense_rows(rows: Any, owner: str, n_variables: int, rule: str) -> Bits:
     """Give back sparse rows as a dense matrix."""
-    try:
-        n_rows, n_columns = (operator.index(size) for size in rows.shape)
-        starts = np.asarray(rows.indptr, dtype=np.int64)
-        columns = np.asarray(rows.indices, dtype=np.int64)
-        values = np.asarray(rows.data, dtype=np.float64)
-    except (TypeError, ValueError):
+    starts, columns, values, shape = (
+        _as_array(part, "contexts", owner, rule) for part in (rows.indptr, rows.indices, rows.data, rows.shape)
+    )
+    # SciPy's other formats have the same parts with other meanings.
+    is_csr = getattr(rows, "format", "csr") == "csr" and shape.tolist() == [starts.size - 1, n_variables]
+    if not (is_csr and _are_rows(starts, columns, values, n_variables)):
         refuse("contexts", owner, rule, rows)
-    well_formed = (
-        n_columns == n_variables
-        and starts.shape == (n_rows + 1,)
+    bits = np.zeros((starts.size - 1, n_variables), dtype=np.uint8)
+    present = np.flatnonzero(values)
+    row_of = np.repeat(np.arange(len(bits)), (starts[1:] - starts[:-1]).astype(np.int64))
+    bits[row_of[present], columns[present].astype(np.int64)] = 1
+    if np.count_nonzero(bits) != present.size:  # a variable that is given twice counts twice: neither zero nor one
+        refuse("contexts", owner, rule, rows)
+    return bits
+
+
+def _are_rows(starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n_variables: int) -> bool:
+    """Say whether these are the parts of well-formed sparse rows of zeros and ones."""
+    if any(part.ndim != 1 for part in (starts, columns, values)):
+        return False
+    if any(part.size and part.dtype.kind not in "iu" for part in (starts, columns)):
+        return False
+    return bool(
+        starts.size > 0
         and starts[0] == 0
-        and bool((np.diff(starts) >= 0).all())
+        and (starts[1:] >= starts[:-1]).all()
         and starts[-1] == columns.size == values.size
         and (columns.size == 0 or (columns.min() >= 0 and columns.max() < n_variables))
-        and bool(((values == 0) | (values == 1)).all())
+        and ((values == 0) | (values == 1)).all()
     )
-    if not well_formed:
-        refuse("contexts", owner, rule, rows)
-    bits = np.zeros((n_rows, n_variables), dtype=np.uint8)
-    present = np.flatnonzero(values)
-    bits[np.repeat(np.arange(n_rows), np.diff(starts))[present], columns[present]] = 1
-    return bits

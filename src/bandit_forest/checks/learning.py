@@ -1,0 +1,75 @@
+"""Checks of learning: from prompt, late, lost, foreign and fractional rewards."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.checks.streams import Stream, decide_one_by_one, easy_stream, learn_one_by_one, play_one_by_one
+from bandit_forest.checks.subject import Subject, require
+from bandit_forest.policy import Policy
+
+__all__ = [
+    "beats_uniform_on_an_easy_stream",
+    "learns_from_fractional_rewards",
+    "learns_from_late_lost_and_reordered_rewards",
+    "learns_without_decide",
+]
+
+
+def beats_uniform_on_an_easy_stream(subject: Subject) -> None:
+    """Require more than what uniform draws earn, a half, in the second half of an easy stream."""
+    policy = subject.fresh(n_variables=4, n_actions=2)
+    played = play_one_by_one(policy, easy_stream(subject))
+    _require_better(subject, played.rewards, uniform=0.5, margin=0.1)
+
+
+def learns_without_decide(subject: Subject) -> None:
+    """Require learning from events that another policy decided."""
+    policy = subject.fresh(n_variables=4, n_actions=2)
+    learn_one_by_one(policy, easy_stream(subject).log())
+    events = easy_stream(subject, seed=1).part(0, 500)
+    decisions = decide_one_by_one(policy, events.contexts)
+    _require_better(subject, events.rewards[np.arange(500), decisions.actions], uniform=0.5, margin=0.1)
+
+
+def learns_from_late_lost_and_reordered_rewards(subject: Subject) -> None:
+    """Require learning from rewards that come 50 decisions late, in any order, and a fifth of them never."""
+    policy = subject.fresh(n_variables=4, n_actions=2)
+    events = easy_stream(subject)
+    generator = np.random.default_rng(0)
+    earned = [
+        _play_late(policy, events.part(start, start + 50), generator) for start in range(0, len(events.contexts), 50)
+    ]
+    _require_better(subject, np.concatenate(earned), uniform=0.5, margin=0.1)
+
+
+def learns_from_fractional_rewards(subject: Subject) -> None:
+    """Require learning from the size of rewards, not only from whether there are any.
+
+    Action 0 always earns 0.49, action 1 earns 0.51 in three events of ten and else 0.01: rounded or taken for yes and
+    no, they would mislead.
+    """
+    policy = subject.fresh(n_variables=4, n_actions=2)
+    contexts = easy_stream(subject).contexts
+    lucky = np.random.default_rng(1).random(len(contexts)) < 0.3
+    rewards = np.column_stack([np.full(len(contexts), 0.49), np.where(lucky, 0.51, 0.01)])
+    played = play_one_by_one(policy, Stream(contexts, rewards))
+    _require_better(subject, played.rewards, uniform=0.325, margin=0.02)
+
+
+def _play_late(policy: Policy, block: Stream, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Decide a block of events, then learn most of them in another order; give back all that was earned."""
+    decisions = decide_one_by_one(policy, block.contexts)
+    earned = block.rewards[np.arange(len(block.contexts)), decisions.actions]
+    for event in generator.permutation(len(earned))[: len(earned) * 4 // 5].tolist():
+        action, propensity = int(decisions.actions[event]), float(decisions.propensities[event])
+        policy.learn(block.contexts[event], action, float(earned[event]), propensity=propensity)
+    return earned
+
+
+def _require_better(subject: Subject, rewards: NDArray[np.float64], *, uniform: float, margin: float) -> None:
+    """Require that the later half of the rewards beats uniform draws, of a policy that learns at all."""
+    average = float(rewards[len(rewards) // 2 :].mean())
+    better = not subject.learns or average > uniform + margin
+    require(better, f"an average reward of {average:.3f}, where uniform draws earn {uniform}")

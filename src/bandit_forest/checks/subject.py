@@ -1,0 +1,74 @@
+"""What is checked, what a check is, and how a failure is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from bandit_forest.errors import BanditForestError
+from bandit_forest.policy import Policy
+
+__all__ = ["Check", "CheckFailedError", "MakePolicy", "Subject", "require"]
+
+
+class CheckFailedError(BanditForestError, AssertionError):
+    """A policy does not do what every policy must; the message is `policy:check: what happened`."""
+
+
+def require(condition: object, fault: str) -> None:
+    """Raise a `CheckFailedError` unless the condition holds; `Check` adds the names of the policy and of the check."""
+    if not condition:
+        raise CheckFailedError(fault)
+
+
+class MakePolicy(Protocol):
+    """Makes a fresh policy of the sizes and seed that a check asks for."""
+
+    def __call__(self, *, n_variables: int, n_actions: int, seed: int) -> Policy:
+        """Make a policy; one without randomness leaves the seed alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A policy to check, and what may be asked of it.
+
+    Parameters
+    ----------
+    make
+        Makes a fresh policy, as `make(n_variables=..., n_actions=..., seed=...)`.
+    name
+        Its name in messages and test ids.
+    learns
+        Whether its reward must come to beat that of uniform draws.
+    uses_contexts
+        Whether it must learn a world in which the best action depends on the context.
+    n_events
+        Within how many events it has learned an easy world and its memory has stopped growing.
+    """
+
+    make: MakePolicy
+    name: str
+    learns: bool = True
+    uses_contexts: bool = True
+    n_events: int = 4000
+
+    def fresh(self, *, n_variables: int = 5, n_actions: int = 3, seed: int = 1) -> Policy:
+        """Make a policy that has seen nothing."""
+        return self.make(n_variables=n_variables, n_actions=n_actions, seed=seed)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that every policy must do; call it with a subject."""
+
+    name: str
+    run: Callable[[Subject], None]
+
+    def __call__(self, subject: Subject) -> None:
+        """Raise a `CheckFailedError` when the subject fails, by a wrong answer or by an exception of its own."""
+        try:
+            self.run(subject)
+        except Exception as error:
+            fault = str(error) if isinstance(error, CheckFailedError) else f"{type(error).__name__}: {error}"
+            raise CheckFailedError(f"{subject.name}:{self.name}: {fault}") from error

@@ -1,0 +1,72 @@
+"""All checks, and the ways to run them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bandit_forest.checks import batches, deciding, inputs, keeping, learning, propensity, refusals
+from bandit_forest.checks.subject import Check, CheckFailedError, MakePolicy, Subject
+
+__all__ = ["all_checks", "cases", "check_policy"]
+
+_MODULES = (deciding, propensity, learning, batches, inputs, keeping, refusals)
+
+
+def all_checks() -> tuple[Check, ...]:
+    """Give every check; each has a `name` and is called with a `Subject`.
+
+    Examples
+    --------
+    >>> [check.name for check in all_checks() if "seed" in check.name]
+    ['same_seed_same_decisions', 'certain_decisions_do_not_depend_on_the_seed']
+    """
+    return tuple(Check(name, getattr(module, name)) for module in _MODULES for name in module.__all__)
+
+
+def cases(*subjects: Subject) -> Iterator[tuple[str, Subject, Check]]:
+    """Give every subject with every check, and the id `policy:check` of each pair, for a parametrised test.
+
+    Examples
+    --------
+    >>> from bandit_forest.baselines import Uniform
+    >>> next(cases(Subject(make=Uniform, name="Uniform", learns=False)))[0]
+    'Uniform:available_actions_are_respected'
+    """
+    for subject in subjects:
+        for check in all_checks():
+            yield f"{subject.name}:{check.name}", subject, check
+
+
+def check_policy(
+    make: MakePolicy,
+    *,
+    name: str | None = None,
+    learns: bool = True,
+    uses_contexts: bool = True,
+    n_events: int = 4000,
+) -> None:
+    """Run every check on a policy and raise one `CheckFailedError` that tells all that is wrong with it.
+
+    Parameters
+    ----------
+    make
+        Makes a fresh policy, as `make(n_variables=..., n_actions=..., seed=...)`: often its class.
+    name
+        Its name in the message; that of its class when None.
+    learns
+        Whether its reward must come to beat that of uniform draws.
+    uses_contexts
+        Whether it must learn a world in which the best action depends on the context.
+    n_events
+        Within how many events it has learned an easy world and its memory has stopped growing.
+    """
+    named = name if name is not None else type(make(n_variables=1, n_actions=2, seed=0)).__name__
+    subject = Subject(make=make, name=named, learns=learns, uses_contexts=uses_contexts, n_events=n_events)
+    faults = []
+    for check in all_checks():
+        try:
+            check(subject)
+        except CheckFailedError as failure:
+            faults.append(str(failure))
+    if faults:
+        raise CheckFailedError("\n".join(faults))
