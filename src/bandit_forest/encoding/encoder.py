@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import count
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.validation import check_int
 
 __all__ = ["ContextEncoder"]
-
-Kind = Literal["numeric", "categorical"]
 
 
 class ContextEncoder:
@@ -53,7 +51,7 @@ class ContextEncoder:
     array([0, 1, 0, 1], dtype=uint8)
     """
 
-    def __init__(self, *, n_bins: int = 5, columns: Mapping[str, Kind | Column] | None = None) -> None:
+    def __init__(self, *, n_bins: int = 5, columns: Mapping[str, str | Column] | None = None) -> None:
         self.n_bins = n_bins
         self.columns = columns
 
@@ -207,7 +205,7 @@ class ContextEncoder:
             for name, column in columns.items()
         ]
 
-    def _known_columns(self, owner: str) -> dict[str, Kind | Column]:
+    def _known_columns(self, owner: str) -> dict[str, str | Column]:
         known = {} if self.columns is None else self.columns
         if not isinstance(known, Mapping):
             refuse("columns", owner, "a mapping from names to columns", known)
