@@ -64,6 +64,8 @@ def files(source: Source, folder: Path) -> list[Path]:
 def table(texts: Sequence[Text]) -> Table:
     """Read the rows of both parts, the training part first."""
     rows = [row for text in texts for row in _rows(text)]
+    if not rows:
+        damaged(texts[0].path, "it has no rows")
     columns: dict[str, NDArray[Any]] = {}
     for name, values in zip(COLUMNS, zip(*rows, strict=True), strict=True):
         if name in NUMERIC:

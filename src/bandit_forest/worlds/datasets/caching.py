@@ -35,7 +35,7 @@ def cache_file(name: str, files: Sequence[Path]) -> Path:
 def read_cache(path: Path) -> Dataset | None:
     """Read an encoded data set, or give None where it is absent or damaged."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
             words, labels = arrays["words"], arrays["labels"].astype(np.int64)
         return Dataset(

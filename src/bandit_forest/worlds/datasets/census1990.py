@@ -28,11 +28,11 @@ def files(source: Source, folder: Path) -> list[Path]:
 def table(texts: Sequence[Text]) -> Table:
     """Read a header and a code in each of 69 columns."""
     (text,) = texts
-    header, _, _ = text.content.partition(b"\n")
-    names = header.decode("latin-1").strip().split(",")
+    n_header = text.content.find(b"\n") + 1
+    names = text.content[:n_header].decode("latin-1").strip().split(",")
     if "caseid" not in names or "iYearsch" not in names:
         damaged(text.path, "a header with caseid and iYearsch is needed")
-    rows = parse_ints(text, len(names), np.int32, skip_lines=1)
+    rows = parse_ints(text, len(names), np.int32, start=n_header)
     columns = {name: column.astype(np.int16) for name, column in zip(names, rows.T, strict=True) if name != "caseid"}
     labels = columns.pop("iYearsch")
     if labels.min() < 0 or labels.max() >= N_ACTIONS:

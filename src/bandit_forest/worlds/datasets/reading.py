@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from bandit_forest.errors import BanditForestError, DamagedFileError
 from bandit_forest.worlds.datasets.sources import Source
 
 __all__ = ["MissingDataError", "Table", "Text", "damaged", "find_file", "parse_ints", "read_text"]
+
+_ANYTHING = re.compile(rb"\S")
 
 
 class MissingDataError(BanditForestError, FileNotFoundError):
@@ -70,11 +73,14 @@ def read_text(path: Path) -> Text:
     return Text(path=path, content=content, sha256=hashlib.sha256(content).hexdigest())
 
 
-def parse_ints(text: Text, n_columns: int, dtype: type[np.integer[Any]], *, skip_lines: int = 0) -> NDArray[Any]:
-    """Parse lines of comma-separated ints, a row a line."""
-    body = io.BytesIO(text.content)
+def parse_ints(text: Text, n_columns: int, dtype: type[np.integer[Any]], *, start: int = 0) -> NDArray[Any]:
+    """Parse lines of comma-separated ints, a row a line, from a place in the text on."""
+    if _ANYTHING.search(text.content, start) is None:
+        damaged(text.path, "it has no rows")
+    lines = io.BytesIO(text.content)
+    lines.seek(start)
     try:
-        table = np.loadtxt(body, dtype=dtype, delimiter=",", comments=None, skiprows=skip_lines, ndmin=2)
+        table = np.loadtxt(lines, dtype=dtype, delimiter=",", comments=None, ndmin=2)
     except (ValueError, OverflowError) as error:
         damaged(text.path, str(error))
     if table.shape[1] != n_columns:
