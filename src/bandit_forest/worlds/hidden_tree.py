@@ -17,9 +17,10 @@ Ints = NDArray[np.int64]
 class HiddenTree(StationaryWorld):
     """A hidden random tree over few variables decides which action is the best.
 
-    Every path tests distinct relevant variables in a random order; the leaves share the actions evenly. The best action
-    earns 1 and the others 0, each reward flipped with probability `noise`. Some hidden trees hide from every greedy
-    learner, in part or, like exclusive or, from the root on.
+    Every path tests distinct relevant variables in a random order. Every split parts the actions that are best on its
+    two sides, until one is left: an action that was best here and there would hide splits from greedy learners, as
+    exclusive or does. So there are at most as many rules as actions, and two actions make a stump. The best action
+    earns 1 and the others 0, each reward flipped with probability `noise`.
 
     Parameters
     ----------
@@ -73,13 +74,18 @@ class HiddenTree(StationaryWorld):
         relevant = rng.choice(n_variables, size=n_relevant, replace=False)
         self._depth = depth
         self._tested = _random_splits(rng, relevant, depth)
-        best_actions = rng.permutation(np.arange(1 << depth) % n_actions)
+        best_actions = _leaf_actions(rng.permutation(n_actions)[: 1 << depth], depth)
         self._leaf_rewards: Floats = one_best_action(n_actions, noise, "HiddenTree")[best_actions]
 
     @property
     def relevant_variables(self) -> list[int]:
-        """The variables that the hidden tree tests, in order."""
-        return sorted({int(variable) for variable in self._tested})
+        """The variables that matter, in order: those tested where more than one action can still be the best."""
+        best = self._leaf_rewards.argmax(axis=1)
+        matters = []
+        for level in range(self._depth):
+            below = best.reshape(1 << level, -1)  # the leaves below each node of the level
+            matters += (below != below[:, :1]).any(axis=1).tolist()
+        return sorted({int(variable) for variable in self._tested[matters]})
 
     def _expected_rewards(self, contexts: Bits) -> Floats:
         events = np.arange(len(contexts))
@@ -98,3 +104,11 @@ def _random_splits(rng: np.random.Generator, relevant: Ints, depth: int) -> Ints
         tested[node] = rng.choice(untested)
         paths[2 * node + 1] = paths[2 * node + 2] = untested[untested != tested[node]]
     return tested
+
+
+def _leaf_actions(actions: Ints, depth: int) -> Ints:
+    """Give the best action of each leaf below a node: each of its two sides has half of the actions."""
+    if depth == 0 or len(actions) == 1:
+        return np.repeat(actions[:1], 1 << depth)
+    middle = (len(actions) + 1) // 2
+    return np.concatenate([_leaf_actions(actions[:middle], depth - 1), _leaf_actions(actions[middle:], depth - 1)])
