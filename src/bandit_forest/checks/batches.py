@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
+
 import numpy as np
 
 from bandit_forest.checks.comparing import require_same_decisions, require_same_state
@@ -28,9 +30,9 @@ def decide_many_equals_decide(subject: Subject) -> None:
 
 def learn_many_equals_learn(subject: Subject) -> None:
     """Require that learning a batch equals learning its events in their order."""
-    for fractional in (False, True):
-        batch, single = trained(subject), trained(subject)
-        log = stream(300, seed=3, fractional=fractional).log()
+    for fractional, n_events in product((False, True), (1, 2, 3, 5, 8, 500)):
+        batch, single = subject.fresh(), subject.fresh()
+        log = stream(n_events, seed=3, fractional=fractional).log()
         batch.learn_many(log.contexts, log.actions, log.rewards, propensities=log.propensities)
         learn_one_by_one(single, log)
         require_same_state(batch, single, "the decisions after learn_many differ from those after learn")
@@ -39,9 +41,9 @@ def learn_many_equals_learn(subject: Subject) -> None:
 def play_equals_decide_and_learn(subject: Subject) -> None:
     """Require that playing a stream, in whatever pieces, equals deciding and learning event by event."""
     for fractional in (False, True):
-        batch, single = trained(subject), trained(subject)
-        events = stream(300, seed=4, fractional=fractional)
-        for start, stop in ((0, 1), (1, 120), (120, 300)):
+        batch, single = subject.fresh(), subject.fresh()
+        events = stream(500, seed=4, fractional=fractional)
+        for start, stop in pairwise((0, 1, 2, 5, 10, 20, 500)):
             piece = events.part(start, stop)
             played, expected = batch.play(*piece), play_one_by_one(single, piece)
             require_same_decisions(played, expected, "play differs from decide and learn")
@@ -56,4 +58,4 @@ def empty_batches_change_nothing(subject: Subject) -> None:
     require(len(policy.decide_many(nothing).actions) == 0, "decide_many decides for an empty batch")
     policy.learn_many(nothing, np.empty(0, np.int64), np.empty(0), propensities=np.empty(0))
     require(len(policy.play(nothing, np.empty((0, 3))).actions) == 0, "play plays an empty batch")
-    require_same_state(policy, untouched, "an empty batch changes the decisions", saved=True)
+    require_same_state(policy, untouched, "an empty batch changes the decisions")

@@ -25,14 +25,14 @@ def require_same_decisions(left: Decisions | Played, right: Decisions | Played, 
         require(False, f"{what}: at event {event}, {shown[0]} against {shown[1]}")
 
 
-def require_same_state(left: Policy, right: Policy, what: str, *, saved: bool = False) -> None:
-    """Require that two policies go on equally; with `saved`, that they would also save the same file.
+def require_same_state(left: Policy, right: Policy, what: str) -> None:
+    """Require that two policies would save the same file, if they save at all, and decide alike from here on.
 
     Both play on, so that they are used up afterwards.
     """
-    if saved and saves(left):
+    if saves(left):
         require(saved_bytes(left) == saved_bytes(right), f"{what}: the saved files differ")
-    events = stream(150, n_variables=left.n_variables, n_actions=left.n_actions, seed=11)
+    events = stream(100, n_variables=left.n_variables, n_actions=left.n_actions, seed=11)
     require_same_decisions(play_one_by_one(left, events), play_one_by_one(right, events), what)
 
 

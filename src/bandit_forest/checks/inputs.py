@@ -113,8 +113,8 @@ def input_is_left_alone(subject: Subject) -> None:
 
 def input_is_not_kept(subject: Subject) -> None:
     """Require that a policy keeps no reference to a context: callers may use one buffer for all of them."""
-    policy, plain = trained(subject), trained(subject)
-    log = stream(200, seed=9).log()
+    policy, plain = subject.fresh(), subject.fresh()
+    log = stream(20, seed=9).log()
     buffer = np.empty(5, dtype=np.uint8)
     for context, action, reward, propensity in zip(*log, strict=True):
         buffer[:] = context

@@ -42,7 +42,7 @@ def bad_arguments_are_refused(subject: Subject) -> None:
             for value in bad_values(parameter, arguments[parameter], n_actions=policy.n_actions):
                 _require_refusal(getattr(policy, method), parameter, arguments | {parameter: value})
             what = f"{method} changes the policy although it refuses a wrong '{parameter}'"
-            require_same_state(policy, untouched, what, saved=True)
+            require_same_state(policy, untouched, what)
 
 
 def _require_refusal(call: Callable[..., object], parameter: str, arguments: dict[str, Any]) -> None:

@@ -76,10 +76,10 @@ def easy_stream(subject: Subject, *, seed: int = 0) -> Stream:
     return Stream(contexts, (np.arange(2) == right[:, None]).astype(np.float64))
 
 
-def trained(subject: Subject, *, n_variables: int = 5, n_actions: int = 3, seed: int = 1) -> Policy:
-    """Make a policy that has played some events."""
-    policy = subject.fresh(n_variables=n_variables, n_actions=n_actions, seed=seed)
-    play_one_by_one(policy, stream(200, n_variables=n_variables, n_actions=n_actions, seed=7))
+def trained(subject: Subject, n_events: int = 20, *, n_variables: int = 5, n_actions: int = 3) -> Policy:
+    """Make a policy that has played some events: few by default, so that each one counts."""
+    policy = subject.fresh(n_variables=n_variables, n_actions=n_actions)
+    play_one_by_one(policy, stream(n_events, n_variables=n_variables, n_actions=n_actions, seed=7))
     return policy
 
 
