@@ -1,3 +1,28 @@
 """Random forests that learn which action to take in which context, from the reward of the chosen action alone."""
 
+from bandit_forest.checks import check_policy
+from bandit_forest.errors import BanditForestError, DamagedFileError, InvalidArgumentError, MissingExtraError
+from bandit_forest.forest import BanditForest, BanditTree
+from bandit_forest.policy import Decision, Decisions, Played, Policy, PythonPolicy
+from bandit_forest.rules import Elimination, RoundRobin, UniformOverRemaining
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "BanditForest",
+    "BanditForestError",
+    "BanditTree",
+    "DamagedFileError",
+    "Decision",
+    "Decisions",
+    "Elimination",
+    "InvalidArgumentError",
+    "MissingExtraError",
+    "Played",
+    "Policy",
+    "PythonPolicy",
+    "RoundRobin",
+    "UniformOverRemaining",
+    "__version__",
+    "check_policy",
+]

@@ -1,0 +1,61 @@
+# Everything runs in .venv, which is made when needed and made again when the build files change.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
+STUB := src/bandit_forest/_core.pyi
+
+.PHONY: demo test check sanitize bench stub format clean
+
+demo: .venv/installed
+	$(BIN)/bandit-forest demo
+
+test: .venv/installed
+	$(BIN)/pytest
+
+check: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m nanobind.stubgen -q -m bandit_forest._core -o build/_core.pyi
+	diff -u $(STUB) build/_core.pyi
+
+# The engine under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own.
+sanitize: build/sanitize/installed
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  build/sanitize/bin/python -m pytest -p no:cacheprovider -m core tests
+
+bench: .venv/installed .venv/bench
+	$(BIN)/python benchmarks/speed.py
+
+stub: .venv/installed
+	$(BIN)/python -m nanobind.stubgen -q -m bandit_forest._core -o $(STUB)
+
+format: .venv/installed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv build out
+
+.venv/tools: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --upgrade pip "scikit-build-core>=1.1" "nanobind>=3.1" cmake ninja
+	touch $@
+
+.venv/installed: .venv/tools $(SOURCES)
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev]"
+	mkdir -p build
+	touch $@
+
+.venv/bench: .venv/installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev,bench]"
+	touch $@
+
+build/sanitize/installed: .venv/installed
+	$(PYTHON) -m venv --system-site-packages build/sanitize
+	$(PYTHON) -c "import pathlib, sys; site = next(pathlib.Path('.venv/lib').glob('python*/site-packages')).resolve(); \
+	  next(pathlib.Path('build/sanitize/lib').glob('python*/site-packages')).joinpath('tools.pth').write_text(str(site))"
+	build/sanitize/bin/python -m pip install -q --no-build-isolation --no-deps --ignore-installed . \
+	  --config-settings=cmake.define.BANDIT_FOREST_SANITIZE=ON --config-settings=build-dir=build/sanitize-objects
+	touch $@

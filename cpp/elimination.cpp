@@ -1,0 +1,415 @@
+#include "elimination.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "random.hpp"
+
+// One portable binary with the faster paths chosen at run time. The sanitizers' start-up does not bear it.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define BANDIT_FOREST_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define BANDIT_FOREST_CLONES
+#endif
+
+namespace bandit_forest {
+
+namespace {
+
+constexpr double variable_width = 4.0;  // a gain is the sum of two estimates
+constexpr double action_width = 2.0;
+
+double radius(std::uint64_t plays, double log_hypotheses) {
+    const auto t = static_cast<double>(plays);
+    return std::sqrt((log_hypotheses + 2.0 * std::log(t)) / (2.0 * t));
+}
+
+// sums[i] += factor where bit i is set.
+BANDIT_FOREST_CLONES
+void add(double* __restrict sums, const double* __restrict bits, double factor, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        sums[i] += factor * bits[i];
+    }
+}
+
+// Raises the best means of both values to those of one action.
+BANDIT_FOREST_CLONES
+void raise(double* __restrict best0, double* __restrict best1, const double* __restrict gain1, double gain,
+           double denominator, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double mean1 = gain1[i] / denominator;
+        const double mean0 = (gain - gain1[i]) / denominator;
+        best1[i] = best1[i] < mean1 ? mean1 : best1[i];
+        best0[i] = best0[i] < mean0 ? mean0 : best0[i];
+    }
+}
+
+// Removes from a set what is too far below its best member; mean(element) is asked once for each.
+template <class Mean>
+void keep_survivors(Words set, double tolerance, double bound, std::vector<double>& means, Mean&& mean) {
+    means.clear();
+    double best = -std::numeric_limits<double>::infinity();
+    std::size_t best_element = 0;
+    for_each(set, [&](std::size_t element) {
+        means.push_back(mean(element));
+        if (means.back() > best) {
+            best = means.back();
+            best_element = element;
+        }
+    });
+    std::size_t position = 0;
+    for_each(set, [&](std::size_t element) {
+        if (element != best_element && best - means[position] + tolerance >= bound) {
+            erase(set, element);
+        }
+        ++position;
+    });
+}
+
+double log_hypotheses(const Settings& s, double estimates) {
+    return std::log(estimates) + static_cast<double>(s.max_max_depth) * std::log(2.0) - std::log(s.delta);
+}
+
+std::size_t draw_depth(const Settings& s, std::size_t tree_number) {
+    const double width = static_cast<double>(s.max_max_depth - s.min_max_depth + 1);
+    return s.min_max_depth + static_cast<std::size_t>(width * draw(s.seed, Purpose::depth, tree_number));
+}
+
+}  // namespace
+
+Elimination::Elimination(const Settings& settings, std::size_t tree_number)
+    : settings_(&settings),
+      action_words_(words_for(settings.n_actions)),
+      max_depth_(draw_depth(settings, tree_number)),
+      log_variable_hypotheses_(log_hypotheses(
+          settings, 4.0 * static_cast<double>(settings.n_actions) * static_cast<double>(settings.n_variables) *
+                        static_cast<double>(max_depth_) * static_cast<double>(settings.n_trees))),
+      log_action_hypotheses_(log_hypotheses(
+          settings, 4.0 * static_cast<double>(settings.n_actions) * static_cast<double>(settings.n_trees))),
+      tree_(settings.n_variables, root_key(settings.seed, tree_number)) {
+    new_path(0);
+    fill(remaining(0), settings.n_actions);
+}
+
+void Elimination::new_path(NodeId node) {
+    assert(node == states_.size());
+    const Settings& s = *settings_;
+    const Path& path = tree_.path(node);
+    const double tolerance =
+        s.min_tolerance + (s.max_tolerance - s.min_tolerance) * uniform(mix(path.key, Purpose::tolerance));
+    const bool selects = path.depth < max_depth_ && path.depth < s.n_variables;
+    states_.push_back({0, 0, tolerance, -1, selects ? Status::selecting : Status::terminal, {}});
+    remaining_.resize(remaining_.size() + action_words_, 0);
+    tallies_.resize(tallies_.size() + s.n_actions, Tally{0, 0.0, 0.0});
+}
+
+void Elimination::learn(NodeId leaf, const Event& event) {
+    assert(tree_.is_leaf(leaf));
+    NodeState& state = states_[leaf];
+    ++state.visits;
+    Tally& tally = tallies_of(leaf)[event.action];
+    ++tally.plays;
+    tally.weight += event.weight;
+    tally.gain += event.gain;
+    if (state.status == Status::selecting) {
+        count(stump_of(leaf), leaf, event);
+    }
+    if (state.visits % settings_->test_interval == 0) {
+        test(leaf);
+    }
+}
+
+void Elimination::prefetch([[maybe_unused]] NodeId leaf) const {
+#if defined(__GNUC__)
+    __builtin_prefetch(&states_[leaf], 1);
+    __builtin_prefetch(&tallies_[leaf * settings_->n_actions], 1);
+#endif
+}
+
+void Elimination::prefetch_sums([[maybe_unused]] NodeId leaf, [[maybe_unused]] std::size_t action) const {
+#if defined(__GNUC__)
+    const std::int32_t stump = states_[leaf].stump;
+    if (stump >= 0) {
+        const std::size_t columns = stride(settings_->n_variables);
+        const double* const row = stumps_[static_cast<std::size_t>(stump)].gain.data() + action * columns;
+        for (std::size_t i = 0; i < columns; i += 8) {
+            __builtin_prefetch(row + i, 1);
+        }
+    }
+#endif
+}
+
+std::vector<std::uint32_t> Elimination::candidates(NodeId node) const {
+    return random_subset(tree_.path(node).key, tree_.free_variables(node), settings_->variable_share);
+}
+
+Stump& Elimination::stump_of(NodeId node) {
+    NodeState& state = states_[node];
+    if (state.stump >= 0) {
+        return stumps_[static_cast<std::size_t>(state.stump)];
+    }
+    const Settings& s = *settings_;
+    if (free_stumps_.empty()) {
+        free_stumps_.push_back(static_cast<std::int32_t>(stumps_.size()));
+        stumps_.emplace_back();
+    }
+    state.stump = free_stumps_.back();
+    free_stumps_.pop_back();
+    Stump& stump = stumps_[static_cast<std::size_t>(state.stump)];
+    stump.remaining_variables.assign(words_for(s.n_variables), 0);
+    for (const std::uint32_t variable : candidates(node)) {
+        insert(stump.remaining_variables, variable);
+    }
+    const std::size_t cells = s.n_actions * stride(s.n_variables);
+    stump.gain.assign(cells, 0.0);
+    if (is_last_level(node)) {
+        stump.plays.assign(cells, 0.0);
+        stump.weight.assign(cells, 0.0);
+        stump.remaining_actions.resize(2 * s.n_variables * action_words_);
+        for (std::size_t i = 0; i < s.n_variables; ++i) {
+            fill(remaining(stump, i, 0), s.n_actions);
+            fill(remaining(stump, i, 1), s.n_actions);
+        }
+    }
+    return stump;
+}
+
+void Elimination::release_stump(NodeId node) {
+    NodeState& state = states_[node];
+    assert(state.stump >= 0);
+    stumps_[static_cast<std::size_t>(state.stump)] = Stump{};
+    free_stumps_.push_back(state.stump);
+    state.stump = -1;
+}
+
+void Elimination::count(Stump& stump, NodeId node, const Event& event) const {
+    const std::size_t columns = event.bits.size();
+    const std::size_t row = event.action * columns;
+    if (event.gain != 0.0) {
+        add(stump.gain.data() + row, event.bits.data(), event.gain, columns);
+    }
+    if (is_last_level(node)) {
+        add(stump.plays.data() + row, event.bits.data(), 1.0, columns);
+        add(stump.weight.data() + row, event.bits.data(), event.weight, columns);
+    }
+}
+
+double Elimination::denominator(NodeId node, std::size_t action) const {
+    const Tally& tally = tallies_[node * settings_->n_actions + action];
+    switch (settings_->estimate) {
+        case Estimate::plays:
+        case Estimate::scaled:
+            return static_cast<double>(tally.plays);
+        case Estimate::visits:
+            return static_cast<double>(states_[node].visits);
+        case Estimate::weights:
+            return tally.weight;
+    }
+    return 0.0;
+}
+
+void Elimination::test(NodeId node) {
+    const ConstWords actions = remaining_actions(node);
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for_each(actions, [&](std::size_t k) { least = std::min(least, tallies_of(node)[k].plays); });
+    NodeState& state = states_[node];
+    if (least <= state.tested) {
+        return;  // the round over the remaining actions is not complete
+    }
+    state.tested = least;
+    if (state.status == Status::terminal) {
+        eliminate_actions(node, least);
+        return;
+    }
+    Stump& stump = stump_of(node);
+    eliminate_variables(node, stump, least);
+    if (is_last_level(node)) {
+        eliminate_actions_by_value(node, stump);
+    }
+    if (settings_->remaining != Remaining::all) {
+        eliminate_actions(node, least);
+    }
+    if (is_single(stump.remaining_variables)) {
+        choose_variable(node);
+    }
+}
+
+void Elimination::eliminate_variables(NodeId node, Stump& stump, std::uint64_t plays) const {
+    const std::size_t columns = stride(settings_->n_variables);
+    thread_local std::vector<double> best0;
+    thread_local std::vector<double> best1;
+    thread_local std::vector<double> means;
+    best0.assign(columns, 0.0);
+    best1.assign(columns, 0.0);
+    for_each(remaining_actions(node), [&](std::size_t k) {
+        raise(best0.data(), best1.data(), stump.gain.data() + k * columns, tallies(node)[k].gain, denominator(node, k),
+              columns);
+    });
+    const double bound = variable_width * radius(plays, log_variable_hypotheses_);
+    keep_survivors(stump.remaining_variables, states_[node].tolerance, bound, means,
+                   [&](std::size_t i) { return best0[i] + best1[i]; });
+}
+
+void Elimination::eliminate_actions_by_value(NodeId node, Stump& stump) const {
+    const std::size_t columns = stride(settings_->n_variables);
+    const std::span<const Tally> total = tallies(node);
+    thread_local std::vector<Tally> given;  // by action, given x_i = v
+    thread_local std::vector<double> means;
+    given.resize(settings_->n_actions);
+    for_each(stump.remaining_variables, [&](std::size_t i) {
+        for (std::size_t value = 0; value < 2; ++value) {
+            double visits = 0.0;
+            for (std::size_t k = 0; k < settings_->n_actions; ++k) {
+                const std::size_t cell = k * columns + i;
+                const auto plays1 = static_cast<std::uint64_t>(stump.plays[cell]);
+                given[k] = value == 1 ? Tally{plays1, stump.weight[cell], stump.gain[cell]}
+                                      : Tally{total[k].plays - plays1, total[k].weight - stump.weight[cell],
+                                              total[k].gain - stump.gain[cell]};
+                visits += static_cast<double>(given[k].plays);
+            }
+            const Words actions = remaining(stump, i, value);
+            std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+            for_each(actions, [&](std::size_t k) { least = std::min(least, given[k].plays); });
+            if (least == 0) {
+                continue;
+            }
+            const double bound = action_width * radius(least, log_action_hypotheses_);
+            keep_survivors(actions, states_[node].tolerance, bound, means, [&](std::size_t k) {
+                switch (settings_->estimate) {
+                    case Estimate::plays:
+                    case Estimate::scaled:
+                        return given[k].gain / static_cast<double>(given[k].plays);
+                    case Estimate::visits:
+                        return given[k].gain / visits;
+                    case Estimate::weights:
+                        return given[k].gain / given[k].weight;
+                }
+                return 0.0;
+            });
+        }
+    });
+}
+
+void Elimination::eliminate_actions(NodeId node, std::uint64_t plays) {
+    thread_local std::vector<double> means;
+    const double bound = action_width * radius(plays, log_action_hypotheses_);
+    keep_survivors(remaining(node), states_[node].tolerance, bound, means,
+                   [&](std::size_t k) { return tallies(node)[k].gain / denominator(node, k); });
+}
+
+void Elimination::choose_variable(NodeId node) {
+    if (tree_.size() + 2 > settings_->max_nodes) {
+        states_[node].status = Status::terminal;  // no room: go on with the actions of the path
+        release_stump(node);
+        return;
+    }
+    const Stump& stump = stumps_[static_cast<std::size_t>(states_[node].stump)];
+    const auto variable = static_cast<std::uint32_t>(first(stump.remaining_variables));
+    const NodeId child = tree_.split(node, variable);
+    states_[node].status = Status::split;
+    for (NodeId next = child; next < child + 2; ++next) {
+        new_path(next);
+        if (settings_->remaining == Remaining::inherited) {
+            std::ranges::copy(remaining_actions(node), remaining(next).begin());
+        } else {
+            fill(remaining(next), settings_->n_actions);
+        }
+    }
+    if (tree_.path(child).depth == max_depth_) {
+        hand_over(node, variable, child);
+    }
+    release_stump(node);
+}
+
+// The stump of the last level goes on in its two values, with the actions that each has left.
+void Elimination::hand_over(NodeId node, std::uint32_t variable, NodeId child) {
+    Stump& stump = stumps_[static_cast<std::size_t>(states_[node].stump)];
+    const std::size_t columns = stride(settings_->n_variables);
+    for (std::uint32_t value = 0; value < 2; ++value) {
+        const NodeId next = child + value;
+        for (std::size_t k = 0; k < settings_->n_actions; ++k) {
+            const std::size_t cell = k * columns + variable;
+            const Tally& total = tallies_of(node)[k];
+            const auto plays1 = static_cast<std::uint64_t>(stump.plays[cell]);
+            tallies_of(next)[k] = value == 1 ? Tally{plays1, stump.weight[cell], stump.gain[cell]}
+                                             : Tally{total.plays - plays1, total.weight - stump.weight[cell],
+                                                     total.gain - stump.gain[cell]};
+            states_[next].visits += tallies_of(next)[k].plays;
+        }
+        std::ranges::copy(remaining(stump, variable, value), remaining(next).begin());
+    }
+}
+
+std::vector<std::uint64_t> Elimination::remaining_variables(NodeId node) const {
+    std::vector<std::uint64_t> set(words_for(settings_->n_variables), 0);
+    const NodeState& state = states_[node];
+    if (state.stump >= 0) {
+        return stumps_[static_cast<std::size_t>(state.stump)].remaining_variables;
+    }
+    if (state.status == Status::selecting) {
+        for (const std::uint32_t variable : candidates(node)) {
+            insert(set, variable);
+        }
+    }
+    return set;
+}
+
+std::size_t Elimination::n_bytes() const {
+    std::size_t bytes = tree_.n_bytes() + states_.capacity() * sizeof(NodeState) +
+                        remaining_.capacity() * sizeof(std::uint64_t) + tallies_.capacity() * sizeof(Tally) +
+                        stumps_.capacity() * sizeof(Stump) + free_stumps_.capacity() * sizeof(std::int32_t);
+    for (const Stump& stump : stumps_) {
+        bytes += (stump.gain.capacity() + stump.plays.capacity() + stump.weight.capacity()) * sizeof(double);
+        bytes += (stump.remaining_variables.capacity() + stump.remaining_actions.capacity()) * sizeof(std::uint64_t);
+    }
+    return bytes;
+}
+
+void Elimination::check() const {
+    const Settings& s = *settings_;
+    const std::size_t n = tree_.size();
+    require(n <= s.max_nodes || n == 1, "a tree has too many nodes");
+    require(states_.size() == n && remaining_.size() == n * action_words_ && tallies_.size() == n * s.n_actions,
+            "a tree's arrays differ in length");
+    const std::size_t cells = s.n_actions * stride(s.n_variables);
+    std::vector<std::uint8_t> used(stumps_.size(), 0);
+    const auto claim = [&](std::int32_t stump) {
+        require(stump >= 0 && static_cast<std::size_t>(stump) < stumps_.size(), "a node's stump is not there");
+        require(used[static_cast<std::size_t>(stump)]++ == 0, "two nodes share a stump");
+    };
+    for (const std::int32_t stump : free_stumps_) {
+        claim(stump);
+    }
+    for (NodeId node = 0; node < n; ++node) {
+        const NodeState& state = states_[node];
+        require(state.status <= Status::terminal, "a node has an unknown status");
+        require((state.status == Status::split) == !tree_.is_leaf(node), "a node's status is not its shape");
+        const ConstWords actions = remaining_actions(node);
+        require(is_set_below(actions, s.n_actions), "a node's actions are not actions");
+        if (state.stump < 0) {
+            continue;
+        }
+        require(state.status == Status::selecting, "a node has sums that it does not need");
+        claim(state.stump);
+        const Stump& stump = stumps_[static_cast<std::size_t>(state.stump)];
+        const bool last = is_last_level(node);
+        require(stump.gain.size() == cells && stump.plays.size() == (last ? cells : 0) &&
+                    stump.weight.size() == stump.plays.size() &&
+                    stump.remaining_variables.size() == words_for(s.n_variables) &&
+                    stump.remaining_actions.size() == (last ? 2 * s.n_variables * action_words_ : 0),
+                "a stump's arrays differ in length");
+        require(is_set_below(stump.remaining_variables, s.n_variables), "a stump's variables are not variables");
+        for (std::size_t set = 0; last && set < 2 * s.n_variables; ++set) {
+            require(is_set_below(ConstWords(stump.remaining_actions).subspan(set * action_words_, action_words_),
+                                s.n_actions),
+                    "a stump's actions are not actions");
+        }
+    }
+    for (const std::uint8_t claims : used) {
+        require(claims == 1, "a stump belongs to no node");
+    }
+}
+
+}  // namespace bandit_forest

@@ -1,0 +1,84 @@
+#include "exploration.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace bandit_forest {
+
+namespace {
+
+void spread_uniformly(ConstWords set, std::vector<double>& probabilities) {
+    const double share = 1.0 / static_cast<double>(count(set));
+    for_each(set, [&](std::size_t action) { probabilities[action] = share; });
+}
+
+}  // namespace
+
+void plan(const Settings& settings, ConstWords sets, ConstWords available, Plan& out) {
+    const std::size_t words = available.size();
+    assert(sets.size() == settings.n_trees * words);
+    out.probabilities.assign(settings.n_actions, 0.0);
+    out.votes.assign(settings.n_actions, 0);
+    thread_local std::vector<std::uint64_t> open;  // the remaining actions of a tree that are available
+    thread_local std::vector<std::uint64_t> any;   // those of all trees
+    open.assign(words, 0);
+    any.assign(words, 0);
+    std::size_t settled = 0;
+    std::size_t speaking = 0;  // trees with an available action
+    const bool by_tree = settings.exploration == Exploration::tree_draw;
+    for (std::size_t tree = 0; tree < settings.n_trees; ++tree) {
+        for (std::size_t w = 0; w < words; ++w) {
+            open[w] = sets[tree * words + w] & available[w];
+            any[w] |= open[w];
+        }
+        const std::size_t size = count(open);
+        if (size == 0) {
+            continue;
+        }
+        ++speaking;
+        if (size == 1) {
+            ++settled;
+            ++out.votes[first(open)];
+        }
+        if (by_tree) {
+            const double share = 1.0 / static_cast<double>(size);
+            for_each(open, [&](std::size_t action) { out.probabilities[action] += share; });
+        }
+    }
+    if (settled > 0 && static_cast<double>(settled) >= settings.quorum * static_cast<double>(settings.n_trees)) {
+        out.mode = Mode::vote;
+        std::ranges::fill(out.probabilities, 0.0);
+        out.probabilities[static_cast<std::size_t>(std::ranges::max_element(out.votes) - out.votes.begin())] = 1.0;
+    } else if (settings.exploration == Exploration::round_robin) {
+        out.mode = Mode::rotate;
+        spread_uniformly(available, out.probabilities);
+    } else {
+        out.mode = Mode::draw;
+        if (speaking == 0) {
+            spread_uniformly(available, out.probabilities);
+        } else if (by_tree) {
+            for (double& probability : out.probabilities) {
+                probability /= static_cast<double>(speaking);
+            }
+        } else {
+            spread_uniformly(any, out.probabilities);
+        }
+    }
+}
+
+std::size_t pick(std::span<const double> probabilities, double number) {
+    double reached = 0.0;
+    std::size_t last = 0;
+    for (std::size_t action = 0; action < probabilities.size(); ++action) {
+        if (probabilities[action] > 0.0) {
+            reached += probabilities[action];
+            last = action;
+            if (number < reached) {
+                return action;
+            }
+        }
+    }
+    return last;  // rounding left the sum a little below one
+}
+
+}  // namespace bandit_forest

@@ -1,0 +1,50 @@
+// The parameters of a forest, checked by the caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bandit_forest {
+
+// Which actions are in play on a path that still selects its variable.
+enum class Remaining : std::uint8_t {
+    all,        // all of them, as NewPath says
+    path,       // those that elimination on the path's own events has left
+    inherited,  // the same, but a new path starts with those of its parent
+};
+
+// What the sum of rewards of an action is divided by.
+enum class Estimate : std::uint8_t {
+    plays,    // plays of the action, rewards as they are
+    visits,   // visits of the path, rewards divided by their propensity (Horvitz-Thompson)
+    scaled,   // plays of the action, rewards divided by their propensity: the paper's words taken literally
+    weights,  // the sum of 1 / propensity, rewards divided by their propensity (self-normalised)
+};
+
+// How an action is chosen while too few trees have settled.
+enum class Exploration : std::uint8_t {
+    round_robin,  // all actions in rotation
+    union_draw,   // uniformly among the actions that remain in some tree
+    tree_draw,    // a tree, then uniformly among its remaining actions
+};
+
+struct Settings {
+    std::size_t n_variables;    // M
+    std::size_t n_actions;      // K
+    std::size_t n_trees;        // L
+    std::size_t min_max_depth;  // the depths D of the trees are drawn between this
+    std::size_t max_max_depth;  // and this
+    double delta;               // probability of failure
+    double min_tolerance;       // the tolerances of the nodes are drawn between this
+    double max_tolerance;       // and this
+    double variable_share;      // share of the variables that a node may split on
+    std::size_t test_interval;  // a node tests for elimination every so many visits
+    std::size_t max_nodes;      // most nodes of a tree
+    std::uint64_t seed;         // of all draws
+    double quorum;              // share of the trees that must have settled for a vote
+    Remaining remaining;
+    Estimate estimate;
+    Exploration exploration;
+};
+
+}  // namespace bandit_forest

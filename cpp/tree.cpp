@@ -1,0 +1,106 @@
+#include "tree.hpp"
+
+#include <algorithm>
+
+#include "random.hpp"
+
+namespace bandit_forest {
+
+namespace {
+
+constexpr std::size_t group = 16;  // descents in step: more than a core's outstanding misses gain nothing
+
+inline void prefetch([[maybe_unused]] const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#endif
+}
+
+}  // namespace
+
+Tree::Tree(std::size_t n_variables, std::uint64_t key)
+    : n_variables_(n_variables),
+      steps_{{static_cast<std::uint32_t>(n_variables), 0}},
+      paths_{{key, 0, 0}} {}
+
+NodeId Tree::split(NodeId leaf, std::uint32_t variable) {
+    assert(is_leaf(leaf) && variable < n_variables_);
+    const auto child = static_cast<NodeId>(steps_.size());
+    const Path path = paths_[leaf];
+    steps_[leaf] = {variable, child};
+    for (std::uint32_t value = 0; value < 2; ++value) {
+        steps_.push_back({static_cast<std::uint32_t>(n_variables_), child + value});
+        paths_.push_back({child_key(path.key, variable, value), leaf, path.depth + 1});
+    }
+    levels_ = std::max(levels_, path.depth + 1);
+    return child;
+}
+
+std::vector<std::uint32_t> Tree::free_variables(NodeId node) const {
+    std::vector<std::uint8_t> used(n_variables_, 0);
+    while (node != 0) {
+        node = paths_[node].parent;
+        used[steps_[node].variable] = 1;
+    }
+    std::vector<std::uint32_t> free;
+    for (std::uint32_t variable = 0; variable < n_variables_; ++variable) {
+        if (used[variable] == 0) {
+            free.push_back(variable);
+        }
+    }
+    return free;
+}
+
+std::size_t Tree::n_bytes() const { return steps_.capacity() * sizeof(Step) + paths_.capacity() * sizeof(Path); }
+
+void Tree::check() {
+    require(!steps_.empty() && steps_.size() == paths_.size(), "a tree's arrays differ in length");
+    require(paths_[0].parent == 0 && paths_[0].depth == 0, "a tree's root is not a root");
+    levels_ = 0;
+    std::size_t next = 1;  // children are made in pairs: each pair must be claimed by one earlier split
+    std::vector<NodeId> parent_of(steps_.size(), 0);
+    for (std::size_t node = 0; node < steps_.size(); ++node) {
+        const Step& step = steps_[node];
+        require(step.variable <= n_variables_, "a node tests an unknown variable");
+        if (step.variable == n_variables_) {
+            require(step.child == node, "a leaf does not end its path");
+            continue;
+        }
+        require(step.child > node && step.child % 2 == 1 && step.child + std::size_t{1} < steps_.size(),
+                "a node leads outside its tree");
+        for (std::size_t child = step.child; child < step.child + std::size_t{2}; ++child) {
+            require(paths_[child].parent == node && paths_[child].depth == paths_[node].depth + 1,
+                    "a node does not know its parent");
+        }
+        levels_ = std::max(levels_, paths_[node].depth + 1);
+        next += 2;
+    }
+    require(next == steps_.size(), "a node belongs to no path");
+}
+
+void route(std::span<const Tree* const> trees, ConstWords context, std::span<NodeId> leaves) {
+    assert(trees.size() == leaves.size());
+    const std::uint64_t* const bits = context.data();
+    for (std::size_t start = 0; start < trees.size(); start += group) {
+        const std::size_t n = std::min(group, trees.size() - start);
+        const Step* steps[group];
+        NodeId at[group];
+        std::uint32_t levels = 0;
+        for (std::size_t g = 0; g < n; ++g) {
+            steps[g] = trees[start + g]->steps();
+            at[g] = 0;
+            levels = std::max(levels, trees[start + g]->levels());
+        }
+        for (std::uint32_t level = 0; level < levels; ++level) {
+            for (std::size_t g = 0; g < n; ++g) {
+                const Step step = steps[g][at[g]];
+                const std::uint64_t value = (bits[step.variable / 64] >> (step.variable % 64)) & 1U;
+                at[g] = step.child + static_cast<NodeId>(value);
+                prefetch(steps[g] + at[g]);
+            }
+        }
+        std::copy_n(at, n, leaves.begin() + static_cast<std::ptrdiff_t>(start));
+    }
+}
+
+}  // namespace bandit_forest

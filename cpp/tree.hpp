@@ -1,0 +1,72 @@
+// The shape of a tree: nodes in one array, the route of a context, and growth by a pair of children.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "archive.hpp"
+#include "bits.hpp"
+
+namespace bandit_forest {
+
+using NodeId = std::uint32_t;
+
+// What routing reads, eight nodes to a cache line. A leaf points at itself through a variable that is always zero,
+// so that a descent needs no branch.
+struct Step {
+    std::uint32_t variable;  // the variable that is tested; n_variables in a leaf
+    NodeId child;            // where value 0 leads; value 1 leads to the next node
+};
+
+// What routing does not read.
+struct Path {
+    std::uint64_t key;     // hash of the path's (variable, value) pairs: the address of its draws
+    NodeId parent;         // the root is its own parent
+    std::uint32_t depth;   // number of tests on the way here; 0 for the root
+};
+
+class Tree {
+   public:
+    Tree(std::size_t n_variables, std::uint64_t key);
+
+    std::size_t size() const { return steps_.size(); }
+    bool is_leaf(NodeId node) const { return steps_[node].variable == n_variables_; }
+    const Step& step(NodeId node) const { return steps_[node]; }
+    const Path& path(NodeId node) const { return paths_[node]; }
+    const Step* steps() const { return steps_.data(); }
+    std::uint32_t levels() const { return levels_; }
+
+    // Makes a leaf test a variable; gives back the child for value 0, which the child for value 1 follows.
+    NodeId split(NodeId leaf, std::uint32_t variable);
+
+    // The variables that are not on the path of a node, in order.
+    std::vector<std::uint32_t> free_variables(NodeId node) const;
+
+    std::size_t n_bytes() const;
+
+    template <class Archive>
+    void archive(Archive& io) {
+        io(steps_);
+        io(paths_);
+        if constexpr (Archive::loading) {
+            check();
+        }
+    }
+
+   private:
+    void check();
+
+    std::size_t n_variables_;   // M
+    std::uint32_t levels_ = 0;  // the depth of the deepest node
+    std::vector<Step> steps_;   // by node
+    std::vector<Path> paths_;   // by node
+};
+
+// Routes one context through many trees at once, so that their cache misses overlap.
+// The context has n_variables + 1 bits, the last one zero.
+void route(std::span<const Tree* const> trees, ConstWords context, std::span<NodeId> leaves);
+
+}  // namespace bandit_forest

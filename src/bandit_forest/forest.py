@@ -1,0 +1,472 @@
+"""Bandit Forest and Bandit Tree: they check their arguments, and the compiled core does the work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bandit_forest import _core, archive
+from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
+from bandit_forest.policy import Decision, Decisions, Played
+from bandit_forest.rules import Elimination, Exploration, RoundRobin, UniformOverRemaining, check_range
+from bandit_forest.tree import Nodes, TreeView
+from bandit_forest.validation import (
+    check_action,
+    check_actions,
+    check_available,
+    check_context,
+    check_contexts,
+    check_fractions,
+    check_int,
+    check_number,
+    check_propensity,
+    check_reward,
+    check_rewards,
+)
+
+__all__ = ["BanditForest", "BanditTree"]
+
+_ALL = np.empty(0, dtype=np.bool_)
+_MAX_SEED = 2**64 - 1
+_EXPLORATIONS = {"RoundRobin": RoundRobin, "UniformOverRemaining": UniformOverRemaining}
+
+# The preset of the paper's experiments: docs/decisions.md says how its readings were chosen.
+_PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="visits", test_interval=64)
+_PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.5)
+
+
+class BanditForest:
+    """A random forest that learns, one event at a time, which action to take in which context.
+
+    The algorithm of Féraud, Allesiardo, Urvoy and Clérot (AISTATS 2016): trees of decision stumps, grown by eliminating
+    variables and actions with confidence bounds, voting as a forest. All methods may be called from several threads.
+
+    Parameters
+    ----------
+    n_variables
+        Number of binary variables of a context.
+    n_actions
+        Number of actions.
+    n_trees
+        Number of trees.
+    max_depth
+        Depth of the trees: an int, or a range (low, high) from which each tree draws its own; 1 is a decision stump.
+    variable_share
+        Share of the variables that each node may split on, drawn anew for each node.
+    growth
+        How the trees grow.
+    exploration
+        How actions are chosen until the paths have settled.
+    max_nodes
+        Most nodes of a tree, which bounds memory; a full tree goes on learning in its leaves.
+    seed
+        Of all draws: the same seed and the same events give the same forest.
+    variable_names, action_names
+        Names to speak of variables and actions in rules.
+
+    References
+    ----------
+    Féraud, Allesiardo, Urvoy and Clérot, Random Forest for the Contextual Bandit Problem, AISTATS 2016.
+
+    Examples
+    --------
+    >>> forest = BanditForest(n_variables=3, n_actions=2, n_trees=10, seed=1)
+    >>> decision = forest.decide([0, 1, 1])
+    >>> forest.learn([0, 1, 1], decision.action, reward=1.0, propensity=decision.propensity)
+    >>> forest.n_events
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        n_variables: int,
+        n_actions: int,
+        n_trees: int = 100,
+        max_depth: int | tuple[int, int] = (10, 18),
+        variable_share: float = 0.8,
+        growth: Elimination = _PAPER_GROWTH,
+        exploration: Exploration = _PAPER_EXPLORATION,
+        max_nodes: int = 2**14,
+        seed: int = 0,
+        variable_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> None:
+        owner = type(self).__name__
+        self._n_variables = check_int(n_variables, "n_variables", owner, high=2**20)
+        self._n_actions = check_int(n_actions, "n_actions", owner, low=2, high=2**16)
+        if not isinstance(growth, Elimination):
+            refuse("growth", owner, "a growth rule such as Elimination()", growth)
+        if not isinstance(exploration, (RoundRobin, UniformOverRemaining)):
+            refuse("exploration", owner, "RoundRobin() or UniformOverRemaining()", exploration)
+        self._n_trees = check_int(n_trees, "n_trees", owner, high=2**20)
+        self._max_depth = check_range(max_depth, "max_depth", owner)
+        self._variable_share = check_number(
+            variable_share, "variable_share", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True
+        )
+        self._growth = growth
+        self._exploration = exploration
+        self._max_nodes = check_int(max_nodes, "max_nodes", owner, high=2**31 - 1)
+        self._seed = check_int(seed, "seed", owner, low=0, high=_MAX_SEED)
+        self._variable_names = _check_names(variable_names, "variable_names", owner, self._n_variables, "x")
+        self._action_names = _check_names(action_names, "action_names", owner, self._n_actions, "action ")
+        self._core = _core.Forest(self._settings())
+
+    @classmethod
+    def paper(
+        cls,
+        *,
+        n_variables: int,
+        n_actions: int,
+        n_trees: int = 100,
+        max_depth: int | tuple[int, int] = (10, 18),
+        seed: int = 0,
+    ) -> BanditForest:
+        """Make the forest of the paper's experiments.
+
+        Depths from 10 to 18, tolerances from 0.4 to 0.8 and 80 % of the variables at each node, uniform draws among the
+        remaining actions, rewards divided by their propensity.
+
+        Examples
+        --------
+        >>> BanditForest.paper(n_variables=94, n_actions=7).n_trees
+        100
+        """
+        return BanditForest(
+            n_variables=n_variables,
+            n_actions=n_actions,
+            n_trees=n_trees,
+            max_depth=max_depth,
+            variable_share=0.8,
+            growth=_PAPER_GROWTH,
+            exploration=_PAPER_EXPLORATION,
+            seed=seed,
+        )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"{type(self).__name__}({shown})"
+
+    @property
+    def n_variables(self) -> int:
+        """The number of binary variables of a context."""
+        return self._n_variables
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return self._n_actions
+
+    @property
+    def n_trees(self) -> int:
+        """The number of trees."""
+        return self._n_trees
+
+    @property
+    def n_events(self) -> int:
+        """The number of events learned."""
+        return self._core.n_events
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes of all trees."""
+        return self._core.n_nodes
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the forest takes."""
+        return self._core.n_bytes
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that make this forest again, names excepted."""
+        low, high = self._max_depth
+        return {
+            "n_variables": self._n_variables,
+            "n_actions": self._n_actions,
+            "n_trees": self._n_trees,
+            "max_depth": low if low == high else (low, high),
+            "variable_share": self._variable_share,
+            "growth": self._growth,
+            "exploration": self._exploration,
+            "max_nodes": self._max_nodes,
+            "seed": self._seed,
+        }
+
+    def decide(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> Decision:
+        """Choose an action for one context.
+
+        Parameters
+        ----------
+        context
+            Zeros and ones, one for each variable.
+        available_actions
+            The actions that may be taken for this event; all when None.
+
+        Returns
+        -------
+        Decision
+            The action, and the probability with which it was drawn.
+        """
+        row, available = self._checked(context, available_actions, "decide")
+        return Decision(*self._core.decide(row, available))
+
+    def learn(self, context: ArrayLike, action: int, reward: float, *, propensity: float) -> None:
+        """Learn from the reward of the action taken in a context.
+
+        Parameters
+        ----------
+        context
+            Zeros and ones, one for each variable.
+        action
+            The action that was taken.
+        reward
+            What it earned, in [0, 1].
+        propensity
+            The probability with which it was drawn, in (0, 1].
+        """
+        owner = f"{type(self).__name__}.learn"
+        row = check_context(context, owner, self._n_variables)
+        checked_action = check_action(action, owner, self._n_actions)
+        self._core.learn(row, checked_action, check_reward(reward, owner), check_propensity(propensity, owner))
+
+    def decide_many(self, contexts: Any, *, available_actions: ArrayLike | None = None) -> Decisions:
+        """Choose an action for each context; nothing is learned in between.
+
+        Parameters
+        ----------
+        contexts
+            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
+        available_actions
+            The actions that may be taken for these events; all when None.
+        """
+        owner = f"{type(self).__name__}.decide_many"
+        rows = check_contexts(contexts, owner, self._n_variables)
+        available = check_available(available_actions, owner, self._n_actions)
+        return Decisions(*self._core.decide_many(rows, _ALL if available is None else available))
+
+    def learn_many(self, contexts: Any, actions: ArrayLike, rewards: ArrayLike, *, propensities: ArrayLike) -> None:
+        """Learn from a batch of events, in their order: the same as `learn` for each.
+
+        Parameters
+        ----------
+        contexts
+            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
+        actions, rewards, propensities
+            One for each event.
+        """
+        owner = f"{type(self).__name__}.learn_many"
+        rows = check_contexts(contexts, owner, self._n_variables)
+        self._core.learn_many(
+            rows,
+            check_actions(actions, owner, self._n_actions, len(rows)),
+            check_rewards(rewards, owner, (len(rows),)),
+            check_fractions(propensities, "propensities", owner, (len(rows),), open_low=True),
+        )
+
+    def play(self, contexts: Any, rewards: ArrayLike) -> Played:
+        """Decide and learn event by event on a stream whose rewards of all actions are known, for simulations.
+
+        Parameters
+        ----------
+        contexts
+            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
+        rewards
+            The reward of every action, an event a row; only that of the chosen action is looked at.
+        """
+        owner = f"{type(self).__name__}.play"
+        rows = check_contexts(contexts, owner, self._n_variables)
+        table = check_rewards(rewards, owner, (len(rows), self._n_actions))
+        return Played(*self._core.play(rows, table))
+
+    def propensities(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Give the probability with which `decide` would draw each action."""
+        return self._core.propensities(*self._checked(context, available_actions, "propensities"))
+
+    def votes(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.uint32]:
+        """Give the number of trees that have settled on each action for a context."""
+        return self._core.votes(*self._checked(context, available_actions, "votes"))
+
+    def mean_rewards(self, context: ArrayLike) -> NDArray[np.float64]:
+        """Give the estimated mean reward of each action for a context, NaN where nothing is known of it."""
+        return self._core.mean_rewards(check_context(context, f"{type(self).__name__}.mean_rewards", self._n_variables))
+
+    def tree(self, number: int) -> TreeView:
+        """Give a read-only view of one tree.
+
+        Examples
+        --------
+        >>> BanditForest(n_variables=3, n_actions=2).tree(0).to_text()
+        'exploring 2 actions (0 events)'
+        """
+        checked = check_int(number, "number", f"{type(self).__name__}.tree", low=0, high=self._n_trees - 1)
+        nodes = Nodes(**self._core.nodes(checked))
+        return TreeView(nodes, self._core.max_depth(checked), self._variable_names, self._action_names)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the forest to a file, whole or not at all."""
+        archive.write(path, self._to_bytes())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a forest that `save` has written; it goes on as if it had never stopped."""
+        return cls._from_parts(*archive.read(path), name=os.fspath(path))
+
+    def __getstate__(self) -> bytes:
+        return self._to_bytes()
+
+    def __setstate__(self, state: bytes) -> None:
+        self.__dict__ = self._from_parts(*archive.unpack(state, "state"), name="state").__dict__
+
+    def _checked(
+        self, context: ArrayLike, available_actions: ArrayLike | None, method: str
+    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        owner = f"{type(self).__name__}.{method}"
+        available = check_available(available_actions, owner, self._n_actions)
+        return check_context(context, owner, self._n_variables), _ALL if available is None else available
+
+    def _settings(self) -> _core.Settings:
+        min_tolerance, max_tolerance = self._growth.tolerance_range
+        rotates = isinstance(self._exploration, RoundRobin)
+        exploration = "round_robin" if rotates else f"{self._exploration.draw}_draw"  # type: ignore[union-attr]
+        return _core.Settings(
+            n_variables=self._n_variables,
+            n_actions=self._n_actions,
+            n_trees=self._n_trees,
+            min_max_depth=self._max_depth[0],
+            max_max_depth=self._max_depth[1],
+            delta=self._growth.delta,
+            min_tolerance=min_tolerance,
+            max_tolerance=max_tolerance,
+            variable_share=self._variable_share,
+            test_interval=self._growth.test_interval,
+            max_nodes=self._max_nodes,
+            seed=self._seed,
+            quorum=self._exploration.quorum,
+            remaining=_core.Remaining[self._growth.remaining],
+            estimate=_core.Estimate[self._growth.estimate],
+            exploration=_core.Exploration[exploration],
+        )
+
+    def _to_bytes(self) -> bytes:
+        parameters = self.parameters | {
+            "growth": {"rule": type(self._growth).__name__} | asdict(self._growth),
+            "exploration": {"rule": type(self._exploration).__name__} | asdict(self._exploration),
+        }
+        header = {
+            "policy": type(self).__name__,
+            "parameters": parameters,
+            "variable_names": list(self._variable_names),
+            "action_names": list(self._action_names),
+        }
+        return archive.pack(header, self._core.save())
+
+    @classmethod
+    def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str) -> Self:
+        kind = _POLICIES.get(header.get("policy", ""))
+        if kind is None or not issubclass(kind, cls):
+            raise DamagedFileError(f"'{name}' holds a {header.get('policy')}, not a {cls.__name__}.")
+        try:
+            forest = kind.__new__(kind)
+            BanditForest.__init__(
+                forest,
+                **_rules_from_json(header["parameters"]),
+                variable_names=header["variable_names"],
+                action_names=header["action_names"],
+            )
+            forest._core = _core.Forest(forest._settings(), arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InvalidArgumentError):
+                raise DamagedFileError(f"'{name}' is damaged: {error}") from error
+            raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
+        return forest
+
+
+class BanditTree(BanditForest):
+    """A single tree without randomisation: every node may split on every variable.
+
+    Parameters
+    ----------
+    n_variables
+        Number of binary variables of a context.
+    n_actions
+        Number of actions.
+    max_depth
+        Depth of the tree; 1 is a decision stump.
+    growth
+        How the tree grows.
+    exploration
+        How actions are chosen until the path has settled.
+    max_nodes
+        Most nodes, which bounds memory.
+    seed
+        Of all draws.
+    variable_names, action_names
+        Names to speak of variables and actions in rules.
+
+    Examples
+    --------
+    >>> tree = BanditTree(n_variables=3, n_actions=2, max_depth=2)
+    >>> tree.n_trees
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        n_variables: int,
+        n_actions: int,
+        max_depth: int = 8,
+        growth: Elimination = _PAPER_GROWTH,
+        exploration: Exploration = _PAPER_EXPLORATION,
+        max_nodes: int = 2**14,
+        seed: int = 0,
+        variable_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(
+            n_variables=n_variables,
+            n_actions=n_actions,
+            n_trees=1,
+            max_depth=max_depth,
+            variable_share=1.0,
+            growth=growth,
+            exploration=exploration,
+            max_nodes=max_nodes,
+            seed=seed,
+            variable_names=variable_names,
+            action_names=action_names,
+        )
+
+
+_POLICIES = {"BanditForest": BanditForest, "BanditTree": BanditTree}
+
+
+def _check_names(names: Sequence[str] | None, name: str, owner: str, size: int, prefix: str) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"{prefix}{number}" for number in range(size))
+    if isinstance(names, (str, bytes)) or not isinstance(names, Sequence) or len(names) != size:
+        refuse(name, owner, f"a list of {size} different names", names)
+    if not all(isinstance(one, str) for one in names) or len(set(names)) != size:
+        refuse(name, owner, f"a list of {size} different names", names)
+    return tuple(names)
+
+
+def _rules_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Make the rules again from their names and values; JSON has turned ranges into lists."""
+    growth = dict(parameters["growth"])
+    exploration = dict(parameters["exploration"])
+    if growth.pop("rule") != "Elimination":
+        raise ValueError("the growth rule is unknown")
+    tolerance, depth = growth["tolerance"], parameters["max_depth"]
+    growth["tolerance"] = tuple(tolerance) if isinstance(tolerance, list) else tolerance
+    return parameters | {
+        "growth": Elimination(**growth),
+        "exploration": _EXPLORATIONS[exploration.pop("rule")](**exploration),
+        "max_depth": tuple(depth) if isinstance(depth, list) else depth,
+    }

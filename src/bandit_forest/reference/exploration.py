@@ -1,0 +1,85 @@
+"""How a forest explores: the actions that remain in each tree go in, the probability of each action comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bandit_forest.reference.elimination import first_best
+from bandit_forest.rules import Exploration, RoundRobin
+
+__all__ = ["Plan", "pick", "plan"]
+
+
+class Plan(NamedTuple):
+    """The probability of each action, the votes for each, and whether the actions take turns instead of a draw."""
+
+    probabilities: list[float]
+    votes: list[int]
+    rotate: bool
+
+
+def plan(rule: Exploration, n_actions: int, remaining: Sequence[set[int]], available: set[int]) -> Plan:
+    """Plan one decision.
+
+    Parameters
+    ----------
+    rule
+        The exploration rule.
+    n_actions
+        Number of actions.
+    remaining
+        The remaining actions of each tree's path.
+    available
+        The actions that may be taken for this event.
+
+    Examples
+    --------
+    >>> plan(RoundRobin(), 3, [{1}, {1}, {2}], {0, 1, 2}).probabilities
+    [0.0, 1.0, 0.0]
+    >>> plan(RoundRobin(), 2, [{1}, {0, 1}], {0, 1})
+    Plan(probabilities=[0.5, 0.5], votes=[0, 1], rotate=True)
+    """
+    open_sets = [actions & available for actions in remaining]
+    votes = [sum(actions == {action} for actions in open_sets) for action in range(n_actions)]
+    settled = sum(votes)
+    if settled > 0 and settled >= rule.quorum * len(remaining):
+        # Algorithm 6, line 5: the paths vote for their best actions.
+        winner = first_best(votes)
+        return Plan([1.0 if action == winner else 0.0 for action in range(n_actions)], votes, rotate=False)
+    if isinstance(rule, RoundRobin):
+        # Algorithm 6, line 6.
+        return Plan(_uniform(available, n_actions), votes, rotate=True)
+    # Section 5: a draw from the remaining actions of the paths.
+    speaking = [actions for actions in open_sets if actions]
+    if not speaking:
+        return Plan(_uniform(available, n_actions), votes, rotate=False)
+    if rule.draw == "union":
+        return Plan(_uniform(set().union(*speaking), n_actions), votes, rotate=False)
+    probabilities = [0.0] * n_actions
+    for actions in speaking:
+        for action in actions:
+            probabilities[action] += 1.0 / len(actions)
+    return Plan([probability / len(speaking) for probability in probabilities], votes, rotate=False)
+
+
+def pick(probabilities: Sequence[float], number: float) -> int:
+    """Give the action to which the cumulated probabilities reach beyond a number in [0, 1).
+
+    Examples
+    --------
+    >>> pick([0.25, 0.0, 0.75], 0.25)
+    2
+    """
+    reached, last = 0.0, 0
+    for action, probability in enumerate(probabilities):
+        if probability > 0.0:
+            reached += probability
+            last = action
+            if number < reached:
+                return action
+    return last  # rounding left the sum a little below one
+
+
+def _uniform(actions: set[int], n_actions: int) -> list[float]:
+    return [1.0 / len(actions) if action in actions else 0.0 for action in range(n_actions)]

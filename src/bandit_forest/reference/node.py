@@ -1,0 +1,150 @@
+"""One path of a tree and the decision stump at its end: what lines 9 to 15 of Algorithm 6 update."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.reference.elimination import ACTION_WIDTH, VARIABLE_WIDTH, radius, survivors
+from bandit_forest.rules import Elimination
+
+__all__ = ["Bounds", "Node", "Tally"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The logarithms in the confidence bounds of a tree."""
+
+    variables: float
+    """log(4 2^D K M D_θ L / δ), equation (3)."""
+    actions: float
+    """log(4 2^D K L / δ), equation (4)."""
+
+
+@dataclass
+class Tally:
+    """What is known of each action, on a path or on a path with one value of a variable."""
+
+    plays: NDArray[np.int64]
+    """t_{c,k}: events in which the action was taken."""
+    weight: Floats
+    """The sum of their weights: 1, or 1 / propensity."""
+    gain: Floats
+    """The sum of their rewards times their weights."""
+
+    @classmethod
+    def empty(cls, *shape: int) -> Tally:
+        """Give a tally of no events."""
+        return cls(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
+
+    def less(self, part: Tally) -> Tally:
+        """Give the tally of the events that are not in a part."""
+        return Tally(self.plays - part.plays, self.weight - part.weight, self.gain - part.gain)
+
+    def column(self, variable: int) -> Tally:
+        """Give the tally of one variable."""
+        return Tally(self.plays[:, variable], self.weight[:, variable], self.gain[:, variable])
+
+    def denominators(self, growth: Elimination) -> Floats:
+        """Give what the gain of each action is divided by to estimate its mean reward."""
+        if growth.estimate == "visits":
+            return np.full(self.plays.shape, float(self.plays.sum()))
+        if growth.estimate == "weights":
+            return self.weight
+        return self.plays.astype(np.float64)
+
+
+@dataclass(eq=False)
+class Node:
+    """A path c_θ, made by NewPath of Algorithm 6."""
+
+    key: int
+    parent: int
+    depth: int
+    """Number of tests on the way here: d_θ - 1 while the stump is selecting."""
+    status: Literal["selecting", "split", "terminal"]
+    tolerance: float
+    remaining_variables: list[int]
+    """S_c, while the path is selecting."""
+    remaining_actions: list[int]
+    """The actions in play on the path."""
+    tally: Tally
+    """By action."""
+    ones: Tally
+    """By action and variable, of the events with x_i = 1; those with x_i = 0 are the rest."""
+    actions_by_value: dict[tuple[int, int], list[int]]
+    """A_{c,i,v}; on the last level only, because it takes effect nowhere else."""
+    variable: int | None = None
+    child: int | None = None
+    """Where value 0 of the chosen variable leads; value 1 leads to the next node."""
+    tested: int = field(default=0)
+    """Plays of the least played remaining action at the last test."""
+
+    @property
+    def visits(self) -> int:
+        """Events learned here."""
+        return int(self.tally.plays.sum())
+
+    def count(self, context: NDArray[np.uint8], action: int, weight: float, gain: float) -> None:
+        """Count one event: lines 10 and 13 of Algorithm 6, lines 2 to 7 of VE, line 2 of AE."""
+        self.tally.plays[action] += 1
+        self.tally.weight[action] += weight
+        self.tally.gain[action] += gain
+        if self.status == "selecting":
+            self.ones.plays[action] += context
+            self.ones.weight[action] += weight * context
+            self.ones.gain[action] += gain * context
+
+    def round_is_complete(self) -> bool:
+        """Say whether the least played remaining action has been played again: LastAction, for any order of play."""
+        least = self.least_plays
+        if least <= self.tested:
+            return False
+        self.tested = least
+        return True
+
+    @property
+    def least_plays(self) -> int:
+        """t_{c,k} of the least played remaining action."""
+        return int(self.tally.plays[self.remaining_actions].min())
+
+    def eliminate_variables(self, growth: Elimination, bounds: Bounds) -> None:
+        """Remove irrelevant variables: line 9 of VE with equation (3)."""
+        zeros = Tally(self.tally.plays[:, None], self.tally.weight[:, None], self.tally.gain[:, None]).less(self.ones)
+        denominators = self.tally.denominators(growth)[self.remaining_actions, None]
+        # μ^i_{k,v} and μ^i = Σ_v max_k μ^i_{k,v}: both values share the denominator, the plays of k on the path.
+        best0 = (zeros.gain[self.remaining_actions] / denominators).max(axis=0, initial=0.0)
+        best1 = (self.ones.gain[self.remaining_actions] / denominators).max(axis=0, initial=0.0)
+        gains = (best0 + best1)[self.remaining_variables].tolist()
+        bound = VARIABLE_WIDTH * radius(self.least_plays, bounds.variables)
+        self.remaining_variables = survivors(self.remaining_variables, gains, self.tolerance, bound)
+
+    def eliminate_actions_by_value(self, growth: Elimination, bounds: Bounds) -> None:
+        """Remove irrelevant actions for each remaining variable and value: lines 12 to 15 of Algorithm 6."""
+        for variable in self.remaining_variables:
+            for value in (0, 1):
+                actions = self.actions_by_value[variable, value]
+                self.actions_by_value[variable, value] = self._kept(
+                    actions, self.given(variable, value), growth, bounds
+                )
+
+    def eliminate_actions(self, growth: Elimination, bounds: Bounds) -> None:
+        """Remove irrelevant actions of the path: AE with equation (4) on the path's own events."""
+        self.remaining_actions = self._kept(self.remaining_actions, self.tally, growth, bounds)
+
+    def given(self, variable: int, value: int) -> Tally:
+        """Give the tally of the events with `variable = value`."""
+        ones = self.ones.column(variable)
+        return ones if value == 1 else self.tally.less(ones)
+
+    def _kept(self, actions: list[int], tally: Tally, growth: Elimination, bounds: Bounds) -> list[int]:
+        least = int(tally.plays[actions].min())
+        if least == 0:
+            return actions
+        means = (tally.gain[actions] / tally.denominators(growth)[actions]).tolist()
+        return survivors(actions, means, self.tolerance, ACTION_WIDTH * radius(least, bounds.actions))

@@ -1,0 +1,138 @@
+"""The two rules that make a forest: how it grows and how it explores. Values that only store and check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bandit_forest.errors import refuse
+from bandit_forest.validation import check_int, check_number
+
+__all__ = ["Elimination", "Exploration", "RoundRobin", "UniformOverRemaining", "check_range"]
+
+Remaining = Literal["all", "path", "inherited"]
+Estimate = Literal["plays", "visits", "scaled", "weights"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elimination:
+    """Growth by elimination, as in the paper: a stump is chosen when all other variables have been eliminated.
+
+    The defaults are the algorithm as it is analysed (Algorithm 6); `BanditForest.paper` has the practical variant of
+    the paper's experiments.
+
+    Parameters
+    ----------
+    delta
+        Probability of failure, δ.
+    tolerance
+        Approximation ε: a number, or a range from which each node draws its own.
+    remaining
+        Which actions are in play on a path that still selects its variable: "all", as NewPath says; "path", those that
+        elimination on the path's own events has left; "inherited", the same, but starting from the parent's.
+    estimate
+        How a mean reward is formed. "plays": rewards over the plays of the action. The others divide each reward by
+        its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson), by the plays ("scaled", the
+        words of section 5 taken literally), or by the sum of 1 / propensity ("weights", self-normalised).
+    test_interval
+        A path tests for elimination every so many visits, and then only if its least played remaining action has been
+        played since the last test. Testing less often keeps every guarantee.
+
+    Examples
+    --------
+    >>> Elimination(delta=0.1, tolerance=(0.4, 0.8)).tolerance_range
+    (0.4, 0.8)
+    """
+
+    delta: float = 0.05
+    tolerance: float | tuple[float, float] = 0.0
+    remaining: Remaining = "all"
+    estimate: Estimate = "plays"
+    test_interval: int = 1
+
+    def __post_init__(self) -> None:
+        check_number(self.delta, "delta", "Elimination", "a number in (0, 1]", 0.0, 1.0, open_low=True)
+        _check_choice(self.remaining, "remaining", "Elimination", ("all", "path", "inherited"))
+        _check_choice(self.estimate, "estimate", "Elimination", ("plays", "visits", "scaled", "weights"))
+        check_int(self.test_interval, "test_interval", "Elimination")
+        low, high = self.tolerance_range
+        if not 0.0 <= low <= high < 1.0:
+            _refuse_tolerance(self.tolerance)
+
+    @property
+    def tolerance_range(self) -> tuple[float, float]:
+        """The range from which each node draws its tolerance."""
+        pair = self.tolerance if isinstance(self.tolerance, tuple) else (self.tolerance, self.tolerance)
+        try:
+            low, high = (float(end) for end in pair)
+        except (TypeError, ValueError):
+            _refuse_tolerance(self.tolerance)
+        return low, high
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundRobin:
+    """Exploration in rotation: the settled trees vote once enough of them have settled, else the actions take turns.
+
+    Parameters
+    ----------
+    quorum
+        Share of the trees that must have one action left for a vote; 1 is line 5 of Algorithm 6.
+    """
+
+    quorum: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_quorum(self.quorum, "RoundRobin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UniformOverRemaining:
+    """Exploration by a uniform draw among the remaining actions of the paths, with its exact propensity.
+
+    Parameters
+    ----------
+    draw
+        "union": uniformly among the actions that remain in some tree; "tree": a tree first, then one of its remaining
+        actions.
+    quorum
+        Share of the trees that must have one action left for a vote.
+    """
+
+    draw: Literal["union", "tree"] = "union"
+    quorum: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_choice(self.draw, "draw", "UniformOverRemaining", ("union", "tree"))
+        _check_quorum(self.quorum, "UniformOverRemaining")
+
+
+Exploration = RoundRobin | UniformOverRemaining
+
+
+def check_range(value: object, name: str, owner: str) -> tuple[int, int]:
+    """Give back a range of positive ints from an int or a pair (low, high).
+
+    Examples
+    --------
+    >>> check_range(8, "max_depth", "BanditForest"), check_range((10, 18), "max_depth", "BanditForest")
+    ((8, 8), (10, 18))
+    """
+    if isinstance(value, tuple) and len(value) == 2:
+        low = check_int(value[0], name, owner)
+        return low, check_int(value[1], name, owner, low=low)
+    number = check_int(value, name, owner)
+    return number, number
+
+
+def _check_choice(value: object, name: str, owner: str, choices: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        refuse(name, owner, "one of " + ", ".join(map(repr, choices)), value)
+
+
+def _check_quorum(value: object, owner: str) -> None:
+    check_number(value, "quorum", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True)
+
+
+def _refuse_tolerance(value: object) -> None:
+    refuse("tolerance", "Elimination", "a number in [0, 1) or a range (low, high) of such numbers", value)

@@ -1,0 +1,151 @@
+"""A policy plays a world: regret, reward, optimal decisions and time, at chosen numbers of events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_forest.errors import refuse
+from bandit_forest.policy import Played, Policy
+from bandit_forest.validation import check_int
+from bandit_forest.worlds.world import Batch, World
+
+__all__ = ["Row", "evenly_spaced", "simulate"]
+
+
+class Row(NamedTuple):
+    """What a policy has done from the first event of a stream up to this one."""
+
+    n_events: int
+    """Events played."""
+    regret: float
+    """Reward of the reference policy minus that of the decisions, summed; exact where the world knows expectations."""
+    average_reward: float
+    """Reward earned, by event."""
+    optimal_share: float
+    """Share of the decisions that no other action would have scored better than."""
+    seconds: float
+    """Time that the policy took, without that of the world."""
+
+
+def evenly_spaced(n_events: int, n_rows: int) -> list[int]:
+    """Give `n_rows` numbers of events, evenly spaced and ending with the last.
+
+    Examples
+    --------
+    >>> evenly_spaced(1000, 4)
+    [250, 500, 750, 1000]
+    """
+    return sorted({round(n_events * (row + 1) / n_rows) for row in range(n_rows)} - {0})
+
+
+def simulate(
+    policy: Policy,
+    world: World,
+    *,
+    n_events: int,
+    seed: int,
+    rows: Sequence[int] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> list[Row]:
+    """Let a policy play the stream of a seed, and tell how it did.
+
+    Parameters
+    ----------
+    policy
+        It goes on from what it has learned before.
+    world
+        Where the events come from; of the policy's numbers of variables and actions.
+    n_events
+        How many events to play.
+    seed
+        Names the stream.
+    rows
+        After which numbers of events to give a row, in increasing order; after the last event when None.
+    progress
+        Called with the number of events played so far, every now and then.
+
+    Examples
+    --------
+    >>> from bandit_forest.baselines import Uniform
+    >>> from bandit_forest.worlds import HiddenTree
+    >>> world = HiddenTree(n_variables=10, n_actions=2, depth=1, noise=0.0)
+    >>> rows = simulate(Uniform(n_variables=10, n_actions=2), world, n_events=1000, seed=0, rows=[500, 1000])
+    >>> [row.n_events for row in rows]
+    [500, 1000]
+    >>> rows[-1].regret == 1000 * (1 - rows[-1].average_reward)
+    True
+    """
+    _check_sizes(policy, world)
+    n_events = check_int(n_events, "n_events", "simulate")
+    wanted = _checked_rows(rows, n_events)
+    totals, told = _Totals(), []
+    for batch in _pieces(world.batches(n_events, seed=seed), wanted):
+        start = time.perf_counter()
+        played = policy.play(batch.contexts, batch.rewards)
+        totals.add(batch, played, time.perf_counter() - start)
+        if totals.n_events in wanted:
+            told.append(totals.row())
+        if progress is not None:
+            progress(totals.n_events)
+    return told
+
+
+def _check_sizes(policy: Policy, world: World) -> None:
+    sizes = (policy.n_variables, policy.n_actions)
+    if sizes != (world.n_variables, world.n_actions):
+        rule = f"one for {world.n_variables} variables and {world.n_actions} actions, like the world"
+        refuse("policy", "simulate", rule, f"{sizes[0]} variables and {sizes[1]} actions")
+
+
+def _checked_rows(rows: Sequence[int] | None, n_events: int) -> set[int]:
+    if rows is None:
+        return {n_events}
+    checked = [check_int(row, "rows", "simulate", low=1, high=n_events) for row in rows]
+    if sorted(set(checked)) != checked:
+        refuse("rows", "simulate", "increasing numbers of events", rows)
+    return set(checked)
+
+
+def _pieces(batches: Iterator[Batch], wanted: set[int]) -> Iterator[Batch]:
+    """Cut the batches where a row is wanted."""
+    start = 0
+    for batch in batches:
+        stop = start + len(batch.contexts)
+        cuts = sorted(row - start for row in wanted if start < row < stop)
+        for first, last in zip([0, *cuts], [*cuts, stop - start], strict=True):
+            yield Batch(
+                batch.contexts[first:last],
+                batch.rewards[first:last],
+                batch.reference_rewards[first:last],
+                batch.scored_rewards[first:last],
+            )
+        start = stop
+
+
+@dataclass
+class _Totals:
+    """Sums from the first event on."""
+
+    n_events: int = 0
+    regret: float = 0.0
+    reward: float = 0.0
+    optimal: int = 0
+    seconds: float = 0.0
+
+    def add(self, batch: Batch, played: Played, seconds: float) -> None:
+        events = np.arange(len(played.actions))
+        scored = batch.scored_rewards[events, played.actions]
+        self.n_events += len(events)
+        self.regret += float((batch.reference_rewards - scored).sum())
+        self.reward += float(played.rewards.sum())
+        self.optimal += int(np.count_nonzero(scored == batch.scored_rewards.max(axis=1)))
+        self.seconds += seconds
+
+    def row(self) -> Row:
+        average, share = self.reward / self.n_events, self.optimal / self.n_events
+        return Row(self.n_events, self.regret, average, share, self.seconds)

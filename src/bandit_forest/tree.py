@@ -1,0 +1,111 @@
+"""A read-only view of one tree of a forest: its nodes as arrays, and its rules as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["STATUSES", "Nodes", "TreeView"]
+
+STATUSES = ("selecting", "split", "terminal")
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a tree, one a row; node 0 is the root. The arrays are copies and cannot be written to."""
+
+    parent: NDArray[np.int64]
+    """-1 for the root."""
+    depth: NDArray[np.int64]
+    """Number of tests on the way to the node."""
+    variable: NDArray[np.int64]
+    """The variable that is tested; -1 in a leaf."""
+    child: NDArray[np.int64]
+    """Where value 0 leads, -1 in a leaf; value 1 leads to the next node."""
+    status: NDArray[np.uint8]
+    """An index into `STATUSES`."""
+    visits: NDArray[np.int64]
+    """Events learned here (in an inner node: until it split)."""
+    tolerance: NDArray[np.float64]
+    """The approximation ε of the node."""
+    plays: NDArray[np.int64]
+    """Events by action."""
+    mean_rewards: NDArray[np.float64]
+    """Estimated mean reward by action; NaN where the action was not played."""
+    remaining_actions: NDArray[np.uint8]
+    """1 where the action is still in play."""
+    remaining_variables: NDArray[np.uint8]
+    """1 where the variable is still in play."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            getattr(self, field.name).flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+class TreeView:
+    """One tree of a forest, as it was when the view was taken.
+
+    Parameters
+    ----------
+    nodes
+        The nodes of the tree.
+    max_depth
+        The depth at which it stops growing.
+    variable_names, action_names
+        Names to speak of variables and actions.
+    """
+
+    def __init__(
+        self, nodes: Nodes, max_depth: int, variable_names: Sequence[str], action_names: Sequence[str]
+    ) -> None:
+        self.nodes = nodes
+        self.max_depth = max_depth
+        self._variable_names = variable_names
+        self._action_names = action_names
+
+    def __repr__(self) -> str:
+        leaves = int((self.nodes.variable < 0).sum())
+        return f"TreeView({len(self.nodes)} nodes, {leaves} leaves, max_depth={self.max_depth})"
+
+    def to_text(self, *, max_depth: int | None = None) -> str:
+        """Write the tree as indented rules, one line a node.
+
+        Parameters
+        ----------
+        max_depth
+            Deeper rules are left out; all are shown when None.
+        """
+        return "\n".join(self._lines(0, "", max_depth))
+
+    def _lines(self, node: int, indent: str, max_depth: int | None) -> Iterator[str]:
+        variable = int(self.nodes.variable[node])
+        if variable < 0:
+            yield f"{indent}{self._conclusion(node)}"
+            return
+        if max_depth is not None and self.nodes.depth[node] >= max_depth:
+            yield f"{indent}..."
+            return
+        for value in (1, 0):
+            child = int(self.nodes.child[node]) + value
+            condition = f"{indent}{'if' if value else 'if not'} {self._variable_names[variable]}"
+            if self.nodes.variable[child] < 0:
+                yield f"{condition}: {self._conclusion(child)}"
+            else:
+                yield f"{condition}:"
+                yield from self._lines(child, indent + "  ", max_depth)
+
+    def _conclusion(self, node: int) -> str:
+        remaining = np.flatnonzero(self.nodes.remaining_actions[node])
+        events = f"{int(self.nodes.visits[node]):,} events"
+        if len(remaining) > 1:
+            return f"exploring {len(remaining)} actions ({events})"
+        action = int(remaining[0])
+        mean = self.nodes.mean_rewards[node, action]
+        estimate = "" if np.isnan(mean) else f"mean reward {mean:.3f}, "
+        return f"{self._action_names[action]} ({estimate}{events})"
