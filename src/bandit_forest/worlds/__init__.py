@@ -1,5 +1,6 @@
 """Streams of contexts and rewards to play with and measure on."""
 
+from bandit_forest.worlds.classification import Classification
 from bandit_forest.worlds.drifting import Drifting
 from bandit_forest.worlds.hidden_tree import HiddenTree
 from bandit_forest.worlds.linear import Linear
@@ -11,6 +12,7 @@ from bandit_forest.worlds.xor import Xor
 
 __all__ = [
     "Batch",
+    "Classification",
     "Drifting",
     "HiddenTree",
     "JointDistribution",

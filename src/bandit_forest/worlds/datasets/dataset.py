@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.encoding import ContextEncoder
+from bandit_forest.worlds.classification import Classification
 from bandit_forest.worlds.packing import unpack
 
 __all__ = ["Dataset"]
@@ -57,3 +58,17 @@ class Dataset:
     def contexts(self) -> NDArray[np.uint8]:
         """The contexts as a matrix of zeros and ones, unpacked at each call."""
         return unpack(self.words, self.n_variables)
+
+    def world(
+        self, *, noise: float = 0.05, reference: Callable[[NDArray[np.uint8]], ArrayLike] | None = None
+    ) -> Classification:
+        """Play the data set as a bandit; the parameters are those of `Classification`."""
+        return Classification(
+            contexts=self.words,
+            labels=self.labels,
+            n_variables=self.n_variables,
+            n_actions=self.n_actions,
+            noise=noise,
+            reference=reference,
+            name=self.name,
+        )
