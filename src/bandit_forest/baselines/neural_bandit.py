@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.errors import refuse
+from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.policy import Decision, PythonPolicy
 from bandit_forest.randomness import DECISION, draw
 from bandit_forest.validation import check_int, check_number
@@ -17,6 +17,7 @@ from bandit_forest.validation import check_int, check_number
 __all__ = ["NeuralBandit"]
 
 Floats = NDArray[np.float32]
+Number = TypeVar("Number", int, float)
 
 
 class Activity(NamedTuple):
@@ -116,9 +117,10 @@ class NeuralBandit(PythonPolicy):
     learns by back-propagation from the rewards of that action. The member to follow is drawn by Exp3; it plays its best
     action, or any with a small probability. All members learn from every event.
 
-    The propensity of an action is its probability over both draws. The reward of a member is estimated by importance
-    weights: reward · (probability that the member plays the action) / propensity. Everything is computed again when a
-    reward comes, with all actions available, so it may come at any time, never, or from another policy.
+    The propensity of an action is its probability over both draws. When a reward comes, what each member would earn is
+    estimated without bias as reward · (probability that this member plays the action) / propensity: Exp3 whose arms
+    give advice, that is Exp4. What the members play is computed anew then, with all actions available, so a reward may
+    come at any time, never, or from another policy.
 
     Parameters
     ----------
@@ -228,14 +230,23 @@ def _normal(generator: np.random.Generator, shape: tuple[int, int], spread: floa
 
 def _check_sizes(sizes: Sequence[int]) -> list[int]:
     """Give back the hidden sizes, at least one."""
-    checked = [check_int(size, "hidden_sizes", "NeuralBandit") for size in sizes]
-    return checked or refuse("hidden_sizes", "NeuralBandit", "a non-empty list of ints of at least 1", sizes)
+    rule = "a non-empty list of ints of at least 1"
+    return _check_list(sizes, "hidden_sizes", rule, lambda size: check_int(size, "hidden_sizes", "NeuralBandit"))
 
 
 def _check_rates(rates: Sequence[float]) -> list[float]:
     """Give back the learning rates, at least one."""
-    checked = [_check_probability(rate, "learning_rates") for rate in rates]
-    return checked or refuse("learning_rates", "NeuralBandit", "a non-empty list of numbers in (0, 1]", rates)
+    rule = "a non-empty list of numbers in (0, 1]"
+    return _check_list(rates, "learning_rates", rule, lambda rate: _check_probability(rate, "learning_rates"))
+
+
+def _check_list(values: Sequence[Number], name: str, rule: str, check: Callable[[Number], Number]) -> list[Number]:
+    """Give back a checked list that is not empty; the refusal shows it whole."""
+    try:
+        checked = [check(value) for value in values]
+    except (InvalidArgumentError, TypeError):
+        checked = []
+    return checked or refuse(name, "NeuralBandit", rule, values)
 
 
 def _check_probability(value: float, name: str) -> float:

@@ -1,0 +1,173 @@
+"""NeuralBandit: gradients, committee, propensities, and what a linear model cannot learn."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from bandit_forest.baselines import NeuralBandit
+from bandit_forest.baselines.neural_bandit import Exp3, Perceptrons, logistic
+from bandit_forest.errors import InvalidArgumentError
+
+SMALL = {"hidden_sizes": (3, 5), "learning_rates": (0.05, 0.2)}
+
+
+def precise_perceptrons(members, n_variables=4, n_actions=3):
+    """Perceptrons in double precision, for finite differences."""
+    perceptrons = Perceptrons(n_variables, n_actions, members, seed=2)
+    for name in ("_weights", "_output_weights", "_output_biases", "_learning_rates", "_units_of_member"):
+        setattr(perceptrons, name, getattr(perceptrons, name).astype(np.float64))
+    return perceptrons
+
+
+def losses(perceptrons, context, action, reward):
+    """The cross-entropy of the reward under each member."""
+    predicted = logistic(perceptrons.activity(context).outputs[action])
+    return -reward * np.log(predicted) - (1.0 - reward) * np.log(1.0 - predicted)
+
+
+@pytest.mark.parametrize("reward", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("name", ["_weights", "_output_weights", "_output_biases"])
+def test_a_step_follows_the_gradient(name, reward):
+    rates = np.array([0.01, 0.05])
+    perceptrons = precise_perceptrons([(3, 0.01), (4, 0.05)])
+    context, action = np.array([1, 0, 1, 1], dtype=np.uint8), 1
+    parameters = getattr(perceptrons, name)
+    before = parameters.copy()
+    expected = np.zeros_like(before)
+    for place in np.ndindex(before.shape):
+        around = []
+        for nudge in (1e-6, -1e-6):
+            parameters[place] = before[place] + nudge
+            around.append(losses(perceptrons, context, action, reward))
+        parameters[place] = before[place]
+        expected[place] = -(rates * (around[0] - around[1]) / 2e-6).sum()  # a parameter is in one member's loss only
+    perceptrons.step(perceptrons.activity(context), action, reward)
+    assert np.count_nonzero(expected) > 1
+    np.testing.assert_allclose(parameters - before, expected, atol=1e-10)
+
+
+def test_members_do_not_depend_on_one_another():
+    generator = np.random.default_rng(0)
+    both, alone = precise_perceptrons([(3, 0.1), (4, 0.2)]), precise_perceptrons([(4, 0.2)])
+    alone._weights[:], alone._output_weights[:] = both._weights[:, 3:], both._output_weights[:, 3:]
+    for _ in range(50):
+        context, action = generator.integers(0, 2, 4, dtype=np.uint8), int(generator.integers(3))
+        for perceptrons in (both, alone):
+            perceptrons.step(perceptrons.activity(context), action, 1.0)
+    np.testing.assert_allclose(alone.activity(context).outputs, both.activity(context).outputs[:, 1:], rtol=1e-12)
+
+
+def test_exp3_equals_its_plain_form():
+    generator = np.random.default_rng(0)
+    committee, weights, gamma = Exp3(4, 0.2), np.ones(4), 0.2
+    for _ in range(200):
+        rewards = generator.random(4) * 5.0
+        committee.learn(rewards)
+        weights *= np.exp(gamma / 4 * rewards)
+        np.testing.assert_allclose(committee.probabilities, 0.8 * weights / weights.sum() + 0.05, rtol=1e-12)
+
+
+def test_exp3_does_not_overflow_and_no_single_event_decides():
+    committee = Exp3(2, 0.1)
+    committee.learn(np.array([1e300, 0.0]))
+    assert committee.probabilities[0] == pytest.approx(0.9 * np.e / (1 + np.e) + 0.05)
+    for _ in range(10_000):
+        committee.learn(np.array([0.0, 20.0]))
+    np.testing.assert_allclose(committee.probabilities, [0.05, 0.95])
+
+
+def test_members_are_credited_by_importance_weights():
+    policy = NeuralBandit(n_variables=3, n_actions=3, exploration=0.3, member_exploration=0.2, **SMALL)
+    context = np.array([1, 1, 0], dtype=np.uint8)
+    best = policy._perceptrons.activity(context).outputs.argmax(axis=0)
+    action, propensity = policy.decide(context)
+    shares = np.where(best == action, 0.7 + 0.1, 0.1)
+    assert propensity == pytest.approx(shares.mean())
+    policy.learn(context, action, 0.5, propensity=propensity)
+    expected = Exp3(4, 0.2)
+    expected.learn(0.5 * shares / propensity)
+    np.testing.assert_allclose(policy._committee.probabilities, expected.probabilities, rtol=1e-12)
+
+
+def test_the_committee_finds_its_able_member():
+    contexts = np.random.default_rng(0).integers(0, 2, (6000, 6), dtype=np.uint8)
+    rewards = np.eye(2)[contexts[:, 0] ^ contexts[:, 1]]
+    policy = NeuralBandit(
+        n_variables=6, n_actions=2, hidden_sizes=[16], learning_rates=[1e-6, 0.1], member_exploration=0.2
+    )
+    played = policy.play(contexts, rewards)
+    assert policy._committee.probabilities[1] > 0.85
+    assert played.rewards[-1000:].mean() > 0.85  # a linear model earns a half
+
+
+def test_actions_are_drawn_with_their_propensities():
+    policy = NeuralBandit(n_variables=3, n_actions=4, exploration=0.4, **SMALL)
+    n_draws = 20_000
+    for available in (None, [0, 2, 3]):
+        decisions = policy.decide_many(np.ones((n_draws, 3), dtype=np.uint8), available_actions=available)
+        taken = sorted(set(decisions.actions.tolist()))
+        assert taken == (available or [0, 1, 2, 3])
+        total = 0.0
+        for action in taken:
+            of_action = decisions.actions == action
+            (propensity,) = set(decisions.propensities[of_action].tolist())
+            assert of_action.mean() == pytest.approx(propensity, abs=5 * np.sqrt(0.25 / n_draws))
+            total += propensity
+        assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def test_what_was_computed_for_a_decision_never_goes_stale():
+    generator = np.random.default_rng(0)
+    contexts = generator.integers(0, 2, (3, 4), dtype=np.uint8)
+    policy = NeuralBandit(n_variables=4, n_actions=3, **SMALL)
+    forgetful = copy.deepcopy(policy)
+    for _ in range(300):
+        context, action, reward = contexts[generator.integers(3)], int(generator.integers(3)), generator.random()
+        decides = generator.random() < 0.5
+        for each in (policy, forgetful):
+            if decides:
+                each.decide(context)
+            else:
+                each.learn(context, action, reward, propensity=1 / 3)
+        forgetful._last = None
+    np.testing.assert_array_equal(policy._perceptrons._weights, forgetful._perceptrons._weights)
+    np.testing.assert_array_equal(policy._committee.probabilities, forgetful._committee.probabilities)
+    assert policy.decide(contexts[0]) == forgetful.decide(contexts[0])
+
+
+def test_play_equals_decide_and_learn_and_a_copy_goes_on_alike():
+    generator = np.random.default_rng(0)
+    contexts, rewards = generator.integers(0, 2, (300, 5), dtype=np.uint8), generator.random((300, 3))
+    played = NeuralBandit(n_variables=5, n_actions=3, **SMALL).play(contexts, rewards)
+    policy = NeuralBandit(n_variables=5, n_actions=3, **SMALL)
+    policy.play(contexts[:100], rewards[:100])
+    copied = copy.deepcopy(policy)
+    for event in range(100, 300):
+        decision = policy.decide(contexts[event])
+        assert decision == (played.actions[event], played.propensities[event])
+        policy.learn(contexts[event], decision.action, rewards[event, decision.action], propensity=decision.propensity)
+    np.testing.assert_array_equal(copied.play(contexts[100:], rewards[100:]).propensities, played.propensities[100:])
+
+
+def test_seeds_differ():
+    contexts = np.ones((50, 5), dtype=np.uint8)
+    first, second = (NeuralBandit(n_variables=5, n_actions=3, exploration=0.5, seed=seed) for seed in (0, 1))
+    assert first.decide_many(contexts).actions.tolist() != second.decide_many(contexts).actions.tolist()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "rule"),
+    [
+        ("hidden_sizes", [], "a non-empty list of ints of at least 1"),
+        ("hidden_sizes", [4, 0], "a non-empty list of ints of at least 1"),
+        ("hidden_sizes", 4, "a non-empty list of ints of at least 1"),
+        ("learning_rates", [], r"a non-empty list of numbers in \(0, 1\]"),
+        ("learning_rates", [0.1, -1.0], r"a non-empty list of numbers in \(0, 1\]"),
+        ("exploration", 0.0, r"a number in \(0, 1\]"),
+        ("member_exploration", 2.0, r"a number in \(0, 1\]"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameter, value, rule):
+    with pytest.raises(InvalidArgumentError, match=f"The '{parameter}' of NeuralBandit must be {rule}"):
+        NeuralBandit(n_variables=2, n_actions=2, **{parameter: value})
