@@ -16,14 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from bandit_forest.reference.elimination import ACTION_WIDTH, VARIABLE_WIDTH, radius, survivors
 from bandit_forest.validation import check_action, check_context, check_int, check_number, check_reward
 
-__all__ = ["ActionElimination", "ActionSelection", "RoundRobin", "VariableElimination", "VariableSelection"]
+__all__ = ["ActionElimination", "ActionSelection", "Rotation", "VariableElimination", "VariableSelection"]
 
 Bits = NDArray[np.uint8]
+Ints = NDArray[np.int64]
 
 _FOREVER = np.iinfo(np.int64).max
 
 
-class RoundRobin:
+class Rotation:
     """The function Round-robin: plays the actions that remain in rotation."""
 
     def __init__(self) -> None:
@@ -58,21 +59,23 @@ class VariableElimination:
         gains: NDArray[np.float64] = joint_means.max(axis=1).sum(axis=0)
         return gains
 
-    def update(self, context: Bits, action: int, reward: float) -> None:
-        """Run VE on one event."""
+    def count(self, context: Bits, action: int, reward: float) -> None:
+        """Count one event."""
         # Alg. 2 line 6.
         self._plays[action] += 1
         # VE lines 2 to 5.
         observed = context[self.variables]
         for value in (0, 1):
             self._sums[value, action] += reward * (observed == value)
-        # VE line 8.
-        fewest = int(self._plays.min())
-        if fewest > self._rounds:
-            self._rounds = fewest
-            self._eliminate()
 
-    def _eliminate(self) -> None:
+    def round_is_over(self) -> bool:
+        """Say whether the event that was counted last has completed a round: VE line 8."""
+        fewest = int(self._plays.min())
+        over = fewest > self._rounds
+        self._rounds = fewest
+        return over
+
+    def eliminate(self) -> None:
         """Remove irrelevant variables according to equation (1): VE line 9."""
         bound = VARIABLE_WIDTH * radius(self._rounds, self._log_hypotheses)
         gains = self.gains
@@ -102,32 +105,43 @@ class ActionElimination:
         """Give the remaining actions of a task."""
         return [int(action) for action in np.flatnonzero(self.remaining[:, task])]
 
-    def update(self, tasks: NDArray[np.int64], action: int, reward: float) -> None:
-        """Run AE on one event in each of these tasks."""
-        # Alg. 3 line 5 and AE line 2: the plays of the action in the task.
+    def count(self, tasks: Ints, action: int, reward: float) -> None:
+        """Count one event in each of these tasks."""
+        # Alg. 3 line 5, AE line 2.
         self._plays[action, tasks] += 1
         self._sums[action, tasks] += reward
-        # AE line 3.
-        fewest = np.where(self.remaining.take(tasks, axis=1), self._plays.take(tasks, axis=1), _FOREVER).min(axis=0)
-        over = fewest > self._rounds[tasks]
-        if not over.any():
-            return
-        tasks, fewest = tasks[over], fewest[over]
-        self._rounds[tasks] = fewest
-        # AE line 4.
+
+    def round_is_over(self, task: int) -> bool:
+        """Say whether the event that was counted last has completed a round of a task: AE line 3."""
+        fewest = self._fewest_plays(np.array([task]))[0]
+        over = bool(fewest > self._rounds[task])
+        self._rounds[task] = fewest
+        return over
+
+    def eliminate(self, tasks: Ints) -> None:
+        """Remove irrelevant actions from each of these tasks according to equation (2): AE line 4."""
+        fewest = self._fewest_plays(tasks)
+        tasks, fewest = tasks[fewest > 0], fewest[fewest > 0]
         bounds = self._bounds(fewest)
         for position in np.flatnonzero(self._contested(tasks, bounds)):
             self._eliminate(int(tasks[position]), float(bounds[position]))
 
-    def _bounds(self, plays: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _fewest_plays(self, tasks: Ints) -> Ints:
+        """Give t_k of the least played remaining action of each task."""
+        fewest: Ints = np.where(self.remaining.take(tasks, axis=1), self._plays.take(tasks, axis=1), _FOREVER).min(
+            axis=0
+        )
+        return fewest
+
+    def _bounds(self, plays: Ints) -> NDArray[np.float64]:
         """Give the right side of equation (2) for each number of plays; its table doubles when too short."""
-        most = int(plays.max())
+        most = int(plays.max(initial=0))
         if most >= len(self._table):
             radii = [radius(number, self._log_hypotheses) for number in range(1, 2 * most + 1)]
             self._table = ACTION_WIDTH * np.array([np.inf, *radii])
         return self._table[plays]
 
-    def _contested(self, tasks: NDArray[np.int64], bounds: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _contested(self, tasks: Ints, bounds: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say which tasks lose an action now: few do, so that all are looked at together before any is alone."""
         remaining = self.remaining.take(tasks, axis=1)
         means = self._sums.take(tasks, axis=1) / self._plays.take(tasks, axis=1)
@@ -137,7 +151,7 @@ class ActionElimination:
         return contested
 
     def _eliminate(self, task: int, bound: float) -> None:
-        """Remove irrelevant actions from one task according to equation (2)."""
+        """Remove irrelevant actions from one task."""
         actions = self.actions(task)
         means = self._sums[actions, task] / self._plays[actions, task]
         kept = survivors(actions, means.tolist(), self._tolerance, bound)
@@ -176,7 +190,7 @@ class VariableSelection:
         self.n_actions = check_int(n_actions, "n_actions", "VariableSelection")
         delta, tolerance = check_bounds("VariableSelection", delta, tolerance)
         # Line 1.
-        self._round_robin = RoundRobin()
+        self._rotation = Rotation()
         self._variables = VariableElimination(
             n_variables=self.n_variables, n_actions=self.n_actions, delta=delta, tolerance=tolerance
         )
@@ -198,15 +212,17 @@ class VariableSelection:
 
     def next_action(self, context: ArrayLike) -> int:
         """Give the action whose turn it is (line 4)."""
-        return self._round_robin.next(self.remaining_actions(context))
+        return self._rotation.next(self.remaining_actions(context))
 
     def learn(self, context: ArrayLike, action: int, reward: float) -> None:
         """Learn from the reward of the action that was played in a context (lines 5 to 7)."""
         owner = "VariableSelection.learn"
         bits = check_context(context, owner, self.n_variables)
         action, reward = check_action(action, owner, self.n_actions), check_reward(reward, owner)
-        self._round_robin.played(action)
-        self._variables.update(bits, action, reward)
+        self._rotation.played(action)
+        self._variables.count(bits, action, reward)
+        if self._variables.round_is_over():
+            self._variables.eliminate()
 
 
 class ActionSelection:
@@ -237,7 +253,7 @@ class ActionSelection:
         self.n_actions = check_int(n_actions, "n_actions", "ActionSelection")
         delta, tolerance = check_bounds("ActionSelection", delta, tolerance)
         # Line 1.
-        self._round_robin = RoundRobin()
+        self._rotation = Rotation()
         self._actions = ActionElimination(n_tasks=1, n_actions=self.n_actions, delta=delta, tolerance=tolerance)
 
     @property
@@ -251,14 +267,16 @@ class ActionSelection:
 
     def next_action(self, context: ArrayLike) -> int:
         """Give the action whose turn it is (line 3)."""
-        return self._round_robin.next(self.remaining_actions(context))
+        return self._rotation.next(self.remaining_actions(context))
 
     def learn(self, _context: ArrayLike, action: int, reward: float) -> None:
         """Learn from the reward of the action that was played (lines 4 to 6)."""
         owner = "ActionSelection.learn"
         action, reward = check_action(action, owner, self.n_actions), check_reward(reward, owner)
-        self._round_robin.played(action)
-        self._actions.update(self._TASK, action, reward)
+        self._rotation.played(action)
+        self._actions.count(self._TASK, action, reward)
+        if self._actions.round_is_over(0):
+            self._actions.eliminate(self._TASK)
 
 
 def check_bounds(owner: str, delta: float, tolerance: float) -> tuple[float, float]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bandit_forest.reference.selection import ActionElimination, Bits, RoundRobin, VariableElimination, check_bounds
+from bandit_forest.reference.selection import (
+    ActionElimination,
+    Bits,
+    Ints,
+    Rotation,
+    VariableElimination,
+    check_bounds,
+)
 from bandit_forest.validation import check_action, check_context, check_int, check_reward
 
 __all__ = ["DecisionStump"]
@@ -14,8 +21,8 @@ __all__ = ["DecisionStump"]
 class DecisionStump:
     """Decision Stump (Algorithm 4): finds the best variable, and the best action for each of its values.
 
-    Actions are eliminated for each value of each remaining variable from the first event on, but all of them are played
-    until one variable remains: without its unlucky actions, the gain of a variable would be underestimated.
+    Actions are eliminated for each value of each remaining variable from the first round on, but all of them are played
+    until one variable remains: the gain of a variable would be underestimated without an action that it needs.
 
     Parameters
     ----------
@@ -53,8 +60,8 @@ class DecisionStump:
         self._actions = ActionElimination(
             n_tasks=2 * self.n_variables, n_actions=self.n_actions, delta=delta, tolerance=tolerance
         )
-        self._round_robin = RoundRobin()
-        self._round_robin_of_value = (RoundRobin(), RoundRobin())
+        self._rotation = Rotation()
+        self._rotation_of_value = (Rotation(), Rotation())
 
     @property
     def remaining_variables(self) -> list[int]:
@@ -76,19 +83,36 @@ class DecisionStump:
     def next_action(self, context: ArrayLike) -> int:
         """Give the action whose turn it is (lines 4 and 5)."""
         bits = self._checked(context, "next_action")
-        return self._rotation(bits).next(self._played_actions(bits))
+        return self._rotation_in(bits).next(self._played_actions(bits))
 
     def learn(self, context: ArrayLike, action: int, reward: float) -> None:
         """Learn from the reward of the action that was played in a context (lines 6 to 12)."""
         owner = "DecisionStump.learn"
         bits = self._checked(context, "learn")
         action, reward = check_action(action, owner, self.n_actions), check_reward(reward, owner)
-        self._rotation(bits).played(action)
-        # Lines 7 and 8; once one variable remains there is nothing to estimate any more.
+        self._rotation_in(bits).played(action)
+        # Line 10.
+        self._actions.count(self._tasks(bits), action, reward)
         if self._selecting_variable:
-            self._variables.update(bits, action, reward)
-        # Lines 9 to 12.
-        self._actions.update(self._tasks(bits), action, reward)
+            self._select_variable(bits, action, reward)
+        else:
+            self._select_action(bits)
+
+    def _select_variable(self, context: Bits, action: int, reward: float) -> None:
+        """Explore variables and actions at the same time: a round of A is one for all."""
+        self._variables.count(context, action, reward)
+        if self._variables.round_is_over():
+            # Line 8.
+            self._variables.eliminate()
+            # Lines 9 to 12.
+            remaining = 2 * self._variables.variables
+            self._actions.eliminate(np.concatenate([remaining, remaining + 1]))
+
+    def _select_action(self, context: Bits) -> None:
+        """Explore the actions of the value of the chosen variable (line 11); line 8 has nothing left to eliminate."""
+        task = self._tasks(context)
+        if self._actions.round_is_over(int(task[0])):
+            self._actions.eliminate(task)
 
     @property
     def _selecting_variable(self) -> bool:
@@ -97,7 +121,7 @@ class DecisionStump:
     def _checked(self, context: ArrayLike, method: str) -> Bits:
         return check_context(context, f"DecisionStump.{method}", self.n_variables)
 
-    def _tasks(self, context: Bits) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _tasks(self, context: Bits) -> Ints:
         """Give the number of the task (i, x_i) of each remaining variable i."""
         variables = self._variables.variables
         return 2 * variables + context[variables]
@@ -107,7 +131,7 @@ class DecisionStump:
             return list(range(self.n_actions))
         return self._actions.actions(int(self._tasks(context)[0]))
 
-    def _rotation(self, context: Bits) -> RoundRobin:
+    def _rotation_in(self, context: Bits) -> Rotation:
         if self._selecting_variable:
-            return self._round_robin
-        return self._round_robin_of_value[int(context[self._variables.variables[0]])]
+            return self._rotation
+        return self._rotation_of_value[int(context[self._variables.variables[0]])]
