@@ -29,6 +29,8 @@ class Writer {
         append(values.data(), values.size() * sizeof(T));
     }
 
+    void array(const double* values, std::size_t n) { append(values, n * sizeof(double)); }
+
     std::string bytes;  // everything written so far
 
    private:
@@ -62,6 +64,8 @@ class Reader {
         values.resize(size);
         take(values.data(), size, sizeof(T));
     }
+
+    void array(double* values, std::size_t n) { take(values, n, sizeof(double)); }
 
     void finish() const {
         if (!rest_.empty()) {

@@ -68,6 +68,20 @@ void keep_survivors(Words set, double tolerance, double bound, std::vector<doubl
     });
 }
 
+// What the gain of an action is divided by to estimate its mean reward.
+double denominator_of(Estimate estimate, const Tally& tally, std::uint64_t visits) {
+    switch (estimate) {
+        case Estimate::plays:
+        case Estimate::scaled:
+            return static_cast<double>(tally.plays);
+        case Estimate::visits:
+            return static_cast<double>(visits);
+        case Estimate::weights:
+            return tally.weight;
+    }
+    return 0.0;
+}
+
 double log_hypotheses(const Settings& s, double estimates) {
     return std::log(estimates) + static_cast<double>(s.max_max_depth) * std::log(2.0) - std::log(s.delta);
 }
@@ -88,7 +102,8 @@ Elimination::Elimination(const Settings& settings, std::size_t tree_number)
                         static_cast<double>(max_depth_) * static_cast<double>(settings.n_trees))),
       log_action_hypotheses_(log_hypotheses(
           settings, 4.0 * static_cast<double>(settings.n_actions) * static_cast<double>(settings.n_trees))),
-      tree_(settings.n_variables, root_key(settings.seed, tree_number)) {
+      tree_(settings.n_variables, root_key(settings.seed, tree_number)),
+      gains_(settings.n_actions * stride(settings.n_variables)) {
     new_path(0);
     fill(remaining(0), settings.n_actions);
 }
@@ -100,7 +115,8 @@ void Elimination::new_path(NodeId node) {
     const double tolerance =
         s.min_tolerance + (s.max_tolerance - s.min_tolerance) * uniform(mix(path.key, Purpose::tolerance));
     const bool selects = path.depth < max_depth_ && path.depth < s.n_variables;
-    states_.push_back({0, 0, tolerance, -1, selects ? Status::selecting : Status::terminal, {}});
+    states_.push_back({0, 0, tolerance, -1, selects ? Status::selecting : Status::terminal,
+                       static_cast<std::uint8_t>(path.depth + std::size_t{1} == max_depth_), {}});
     remaining_.resize(remaining_.size() + action_words_, 0);
     tallies_.resize(tallies_.size() + s.n_actions, Tally{0, 0.0, 0.0});
 }
@@ -114,7 +130,10 @@ void Elimination::learn(NodeId leaf, const Event& event) {
     tally.weight += event.weight;
     tally.gain += event.gain;
     if (state.status == Status::selecting) {
-        count(stump_of(leaf), leaf, event);
+        if (state.stump < 0) {
+            make_stump(leaf);
+        }
+        count(leaf, event);
     }
     if (state.visits % settings_->test_interval == 0) {
         test(leaf);
@@ -123,17 +142,17 @@ void Elimination::learn(NodeId leaf, const Event& event) {
 
 void Elimination::prefetch([[maybe_unused]] NodeId leaf) const {
 #if defined(__GNUC__)
+    __builtin_prefetch(&remaining_[leaf * action_words_]);
     __builtin_prefetch(&states_[leaf], 1);
-    __builtin_prefetch(&tallies_[leaf * settings_->n_actions], 1);
 #endif
 }
 
-void Elimination::prefetch_sums([[maybe_unused]] NodeId leaf, [[maybe_unused]] std::size_t action) const {
+void Elimination::prefetch([[maybe_unused]] NodeId leaf, [[maybe_unused]] const Event& event) const {
 #if defined(__GNUC__)
-    const std::int32_t stump = states_[leaf].stump;
-    if (stump >= 0) {
-        const std::size_t columns = stride(settings_->n_variables);
-        const double* const row = stumps_[static_cast<std::size_t>(stump)].gain.data() + action * columns;
+    __builtin_prefetch(&tallies_[leaf * settings_->n_actions + event.action], 1);
+    if (states_[leaf].stump >= 0 && event.gain != 0.0) {
+        const std::size_t columns = event.bits.size();
+        const double* const row = gains_of(leaf) + event.action * columns;
         for (std::size_t i = 0; i < columns; i += 8) {
             __builtin_prefetch(row + i, 1);
         }
@@ -145,69 +164,53 @@ std::vector<std::uint32_t> Elimination::candidates(NodeId node) const {
     return random_subset(tree_.path(node).key, tree_.free_variables(node), settings_->variable_share);
 }
 
-Stump& Elimination::stump_of(NodeId node) {
-    NodeState& state = states_[node];
-    if (state.stump >= 0) {
-        return stumps_[static_cast<std::size_t>(state.stump)];
-    }
+void Elimination::make_stump(NodeId node) {
     const Settings& s = *settings_;
     if (free_stumps_.empty()) {
         free_stumps_.push_back(static_cast<std::int32_t>(stumps_.size()));
         stumps_.emplace_back();
+        gains_.grow(stumps_.size());
     }
-    state.stump = free_stumps_.back();
+    states_[node].stump = free_stumps_.back();
     free_stumps_.pop_back();
-    Stump& stump = stumps_[static_cast<std::size_t>(state.stump)];
+    Stump& stump = stump_of(node);
     stump.remaining_variables.assign(words_for(s.n_variables), 0);
     for (const std::uint32_t variable : candidates(node)) {
         insert(stump.remaining_variables, variable);
     }
-    const std::size_t cells = s.n_actions * stride(s.n_variables);
-    stump.gain.assign(cells, 0.0);
-    if (is_last_level(node)) {
-        stump.plays.assign(cells, 0.0);
-        stump.weight.assign(cells, 0.0);
+    std::fill_n(gains_of(node), gains_.length(), 0.0);
+    if (states_[node].last_level != 0) {
+        stump.plays.assign(gains_.length(), 0.0);
+        stump.weight.assign(gains_.length(), 0.0);
         stump.remaining_actions.resize(2 * s.n_variables * action_words_);
         for (std::size_t i = 0; i < s.n_variables; ++i) {
             fill(remaining(stump, i, 0), s.n_actions);
             fill(remaining(stump, i, 1), s.n_actions);
         }
     }
-    return stump;
 }
 
 void Elimination::release_stump(NodeId node) {
-    NodeState& state = states_[node];
-    assert(state.stump >= 0);
-    stumps_[static_cast<std::size_t>(state.stump)] = Stump{};
-    free_stumps_.push_back(state.stump);
-    state.stump = -1;
+    stump_of(node) = Stump{};
+    free_stumps_.push_back(states_[node].stump);
+    states_[node].stump = -1;
 }
 
-void Elimination::count(Stump& stump, NodeId node, const Event& event) const {
+void Elimination::count(NodeId node, const Event& event) {
     const std::size_t columns = event.bits.size();
     const std::size_t row = event.action * columns;
     if (event.gain != 0.0) {
-        add(stump.gain.data() + row, event.bits.data(), event.gain, columns);
+        add(gains_of(node) + row, event.bits.data(), event.gain, columns);
     }
-    if (is_last_level(node)) {
+    if (states_[node].last_level != 0) {
+        Stump& stump = stump_of(node);
         add(stump.plays.data() + row, event.bits.data(), 1.0, columns);
         add(stump.weight.data() + row, event.bits.data(), event.weight, columns);
     }
 }
 
 double Elimination::denominator(NodeId node, std::size_t action) const {
-    const Tally& tally = tallies_[node * settings_->n_actions + action];
-    switch (settings_->estimate) {
-        case Estimate::plays:
-        case Estimate::scaled:
-            return static_cast<double>(tally.plays);
-        case Estimate::visits:
-            return static_cast<double>(states_[node].visits);
-        case Estimate::weights:
-            return tally.weight;
-    }
-    return 0.0;
+    return denominator_of(settings_->estimate, tallies(node)[action], states_[node].visits);
 }
 
 void Elimination::test(NodeId node) {
@@ -223,20 +226,19 @@ void Elimination::test(NodeId node) {
         eliminate_actions(node, least);
         return;
     }
-    Stump& stump = stump_of(node);
-    eliminate_variables(node, stump, least);
-    if (is_last_level(node)) {
-        eliminate_actions_by_value(node, stump);
+    eliminate_variables(node, least);
+    if (state.last_level != 0) {
+        eliminate_actions_by_value(node);
     }
     if (settings_->remaining != Remaining::all) {
         eliminate_actions(node, least);
     }
-    if (is_single(stump.remaining_variables)) {
+    if (is_single(stump_of(node).remaining_variables)) {
         choose_variable(node);
     }
 }
 
-void Elimination::eliminate_variables(NodeId node, Stump& stump, std::uint64_t plays) const {
+void Elimination::eliminate_variables(NodeId node, std::uint64_t plays) {
     const std::size_t columns = stride(settings_->n_variables);
     thread_local std::vector<double> best0;
     thread_local std::vector<double> best1;
@@ -244,50 +246,48 @@ void Elimination::eliminate_variables(NodeId node, Stump& stump, std::uint64_t p
     best0.assign(columns, 0.0);
     best1.assign(columns, 0.0);
     for_each(remaining_actions(node), [&](std::size_t k) {
-        raise(best0.data(), best1.data(), stump.gain.data() + k * columns, tallies(node)[k].gain, denominator(node, k),
+        raise(best0.data(), best1.data(), gains_of(node) + k * columns, tallies(node)[k].gain, denominator(node, k),
               columns);
     });
     const double bound = variable_width * radius(plays, log_variable_hypotheses_);
-    keep_survivors(stump.remaining_variables, states_[node].tolerance, bound, means,
+    keep_survivors(stump_of(node).remaining_variables, states_[node].tolerance, bound, means,
                    [&](std::size_t i) { return best0[i] + best1[i]; });
 }
 
-void Elimination::eliminate_actions_by_value(NodeId node, Stump& stump) const {
-    const std::size_t columns = stride(settings_->n_variables);
-    const std::span<const Tally> total = tallies(node);
-    thread_local std::vector<Tally> given;  // by action, given x_i = v
+// What is known of an action where variable = value.
+Tally Elimination::given(NodeId node, std::size_t action, std::size_t variable, std::size_t value) const {
+    const auto stump = static_cast<std::size_t>(states_[node].stump);
+    const std::size_t cell = action * stride(settings_->n_variables) + variable;
+    const Tally one{static_cast<std::uint64_t>(stumps_[stump].plays[cell]), stumps_[stump].weight[cell],
+                    gains_.row(stump)[cell]};
+    if (value == 1) {
+        return one;
+    }
+    const Tally& all = tallies(node)[action];
+    return {all.plays - one.plays, all.weight - one.weight, all.gain - one.gain};
+}
+
+void Elimination::eliminate_actions_by_value(NodeId node) {
+    Stump& stump = stump_of(node);
+    thread_local std::vector<Tally> tally;  // by action, where variable = value
     thread_local std::vector<double> means;
-    given.resize(settings_->n_actions);
-    for_each(stump.remaining_variables, [&](std::size_t i) {
+    tally.resize(settings_->n_actions);
+    for_each(stump.remaining_variables, [&](std::size_t variable) {
         for (std::size_t value = 0; value < 2; ++value) {
-            double visits = 0.0;
+            std::uint64_t visits = 0;
             for (std::size_t k = 0; k < settings_->n_actions; ++k) {
-                const std::size_t cell = k * columns + i;
-                const auto plays1 = static_cast<std::uint64_t>(stump.plays[cell]);
-                given[k] = value == 1 ? Tally{plays1, stump.weight[cell], stump.gain[cell]}
-                                      : Tally{total[k].plays - plays1, total[k].weight - stump.weight[cell],
-                                              total[k].gain - stump.gain[cell]};
-                visits += static_cast<double>(given[k].plays);
+                tally[k] = given(node, k, variable, value);
+                visits += tally[k].plays;
             }
-            const Words actions = remaining(stump, i, value);
+            const Words actions = remaining(stump, variable, value);
             std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-            for_each(actions, [&](std::size_t k) { least = std::min(least, given[k].plays); });
-            if (least == 0) {
-                continue;
+            for_each(actions, [&](std::size_t k) { least = std::min(least, tally[k].plays); });
+            if (least > 0) {
+                keep_survivors(actions, states_[node].tolerance, action_width * radius(least, log_action_hypotheses_),
+                               means, [&](std::size_t k) {
+                                   return tally[k].gain / denominator_of(settings_->estimate, tally[k], visits);
+                               });
             }
-            const double bound = action_width * radius(least, log_action_hypotheses_);
-            keep_survivors(actions, states_[node].tolerance, bound, means, [&](std::size_t k) {
-                switch (settings_->estimate) {
-                    case Estimate::plays:
-                    case Estimate::scaled:
-                        return given[k].gain / static_cast<double>(given[k].plays);
-                    case Estimate::visits:
-                        return given[k].gain / visits;
-                    case Estimate::weights:
-                        return given[k].gain / given[k].weight;
-                }
-                return 0.0;
-            });
         }
     });
 }
@@ -305,8 +305,7 @@ void Elimination::choose_variable(NodeId node) {
         release_stump(node);
         return;
     }
-    const Stump& stump = stumps_[static_cast<std::size_t>(states_[node].stump)];
-    const auto variable = static_cast<std::uint32_t>(first(stump.remaining_variables));
+    const auto variable = static_cast<std::uint32_t>(first(stump_of(node).remaining_variables));
     const NodeId child = tree_.split(node, variable);
     states_[node].status = Status::split;
     for (NodeId next = child; next < child + 2; ++next) {
@@ -325,20 +324,13 @@ void Elimination::choose_variable(NodeId node) {
 
 // The stump of the last level goes on in its two values, with the actions that each has left.
 void Elimination::hand_over(NodeId node, std::uint32_t variable, NodeId child) {
-    Stump& stump = stumps_[static_cast<std::size_t>(states_[node].stump)];
-    const std::size_t columns = stride(settings_->n_variables);
     for (std::uint32_t value = 0; value < 2; ++value) {
         const NodeId next = child + value;
         for (std::size_t k = 0; k < settings_->n_actions; ++k) {
-            const std::size_t cell = k * columns + variable;
-            const Tally& total = tallies_of(node)[k];
-            const auto plays1 = static_cast<std::uint64_t>(stump.plays[cell]);
-            tallies_of(next)[k] = value == 1 ? Tally{plays1, stump.weight[cell], stump.gain[cell]}
-                                             : Tally{total.plays - plays1, total.weight - stump.weight[cell],
-                                                     total.gain - stump.gain[cell]};
+            tallies_of(next)[k] = given(node, k, variable, value);
             states_[next].visits += tallies_of(next)[k].plays;
         }
-        std::ranges::copy(remaining(stump, variable, value), remaining(next).begin());
+        std::ranges::copy(remaining(stump_of(node), variable, value), remaining(next).begin());
     }
 }
 
@@ -360,8 +352,9 @@ std::size_t Elimination::n_bytes() const {
     std::size_t bytes = tree_.n_bytes() + states_.capacity() * sizeof(NodeState) +
                         remaining_.capacity() * sizeof(std::uint64_t) + tallies_.capacity() * sizeof(Tally) +
                         stumps_.capacity() * sizeof(Stump) + free_stumps_.capacity() * sizeof(std::int32_t);
+    bytes += gains_.n_bytes();
     for (const Stump& stump : stumps_) {
-        bytes += (stump.gain.capacity() + stump.plays.capacity() + stump.weight.capacity()) * sizeof(double);
+        bytes += (stump.plays.capacity() + stump.weight.capacity()) * sizeof(double);
         bytes += (stump.remaining_variables.capacity() + stump.remaining_actions.capacity()) * sizeof(std::uint64_t);
     }
     return bytes;
@@ -373,7 +366,7 @@ void Elimination::check() const {
     require(n <= s.max_nodes || n == 1, "a tree has too many nodes");
     require(states_.size() == n && remaining_.size() == n * action_words_ && tallies_.size() == n * s.n_actions,
             "a tree's arrays differ in length");
-    const std::size_t cells = s.n_actions * stride(s.n_variables);
+    const std::size_t cells = gains_.length();
     std::vector<std::uint8_t> used(stumps_.size(), 0);
     const auto claim = [&](std::int32_t stump) {
         require(stump >= 0 && static_cast<std::size_t>(stump) < stumps_.size(), "a node's stump is not there");
@@ -385,6 +378,8 @@ void Elimination::check() const {
     for (NodeId node = 0; node < n; ++node) {
         const NodeState& state = states_[node];
         require(state.status <= Status::terminal, "a node has an unknown status");
+        require(state.last_level == static_cast<std::uint8_t>(tree_.path(node).depth + std::size_t{1} == max_depth_),
+                "a node's level is not its depth");
         require((state.status == Status::split) == !tree_.is_leaf(node), "a node's status is not its shape");
         const ConstWords actions = remaining_actions(node);
         require(is_set_below(actions, s.n_actions), "a node's actions are not actions");
@@ -394,13 +389,15 @@ void Elimination::check() const {
         require(state.status == Status::selecting, "a node has sums that it does not need");
         claim(state.stump);
         const Stump& stump = stumps_[static_cast<std::size_t>(state.stump)];
-        const bool last = is_last_level(node);
-        require(stump.gain.size() == cells && stump.plays.size() == (last ? cells : 0) &&
+        const bool last = state.last_level != 0;
+        require(stump.plays.size() == (last ? cells : 0) &&
                     stump.weight.size() == stump.plays.size() &&
                     stump.remaining_variables.size() == words_for(s.n_variables) &&
                     stump.remaining_actions.size() == (last ? 2 * s.n_variables * action_words_ : 0),
                 "a stump's arrays differ in length");
         require(is_set_below(stump.remaining_variables, s.n_variables), "a stump's variables are not variables");
+        require(std::ranges::all_of(stump.plays, [](double plays) { return plays >= 0.0 && plays < 0x1p53; }),
+                "a stump's plays are not numbers of plays");
         for (std::size_t set = 0; last && set < 2 * s.n_variables; ++set) {
             require(is_set_below(ConstWords(stump.remaining_actions).subspan(set * action_words_, action_words_),
                                 s.n_actions),

@@ -8,6 +8,7 @@
 
 #include "archive.hpp"
 #include "bits.hpp"
+#include "pool.hpp"
 #include "settings.hpp"
 #include "tree.hpp"
 
@@ -40,14 +41,14 @@ struct NodeState {
     double tolerance;      // ε of this node
     std::int32_t stump;    // where the sums by variable are; -1 before the first visit and after the choice
     Status status;
-    std::uint8_t padding[3];  // zeros, so that saved bytes are the same everywhere
+    std::uint8_t last_level;  // 1 where a stump would be the last of its path
+    std::uint8_t padding[2];  // zeros, so that saved bytes are the same everywhere
 };
 
-// The sums by variable of a selecting node: rows of actions, columns of variables, for value 1 alone.
-// Value 0 is the action's tally less value 1.
+// What a selecting node knows besides its sums of gains by variable. The sums are rows of actions and columns of
+// variables, for value 1 alone: value 0 is the action's tally less value 1.
 struct Stump {
     std::vector<std::uint64_t> remaining_variables;  // S
-    std::vector<double> gain;                        // sum of gains
     // In nodes of the last level only, since A_{c,i,v} takes effect nowhere else:
     std::vector<double> plays;                      // events
     std::vector<double> weight;                     // sum of weights
@@ -56,7 +57,6 @@ struct Stump {
     template <class Archive>
     void archive(Archive& io) {
         io(remaining_variables);
-        io(gain);
         io(plays);
         io(weight);
         io(remaining_actions);
@@ -70,9 +70,9 @@ class Elimination {
     // Learns one event in the leaf that its context leads to.
     void learn(NodeId leaf, const Event& event);
 
-    // Brings what learn() will touch nearer.
+    // Bring what is going to be touched nearer: for the decision, then for learning, once the action is known.
     void prefetch(NodeId leaf) const;
-    void prefetch_sums(NodeId leaf, std::size_t action) const;
+    void prefetch(NodeId leaf, const Event& event) const;
 
     const Tree& tree() const { return tree_; }
     const NodeState& state(NodeId node) const { return states_[node]; }
@@ -106,9 +106,16 @@ class Elimination {
         if constexpr (Archive::loading) {
             require(n_stumps <= states_.size(), "a tree has more stumps than nodes");
             stumps_.resize(n_stumps);
+            gains_.grow(n_stumps);
         }
         for (Stump& stump : stumps_) {
             stump.archive(io);
+        }
+        for (const NodeState& state : states_) {
+            if (state.stump >= 0) {
+                require(static_cast<std::size_t>(state.stump) < n_stumps, "a node's stump is not there");
+                io.array(gains_.row(static_cast<std::size_t>(state.stump)), gains_.length());
+            }
         }
         if constexpr (Archive::loading) {
             check();
@@ -121,16 +128,19 @@ class Elimination {
         return {stump.remaining_actions.data() + (2 * variable + value) * action_words_, action_words_};
     }
     Tally* tallies_of(NodeId node) { return tallies_.data() + node * settings_->n_actions; }
-    bool is_last_level(NodeId node) const { return tree_.path(node).depth + 1 == max_depth_; }
+    double* gains_of(NodeId node) { return gains_.row(static_cast<std::size_t>(states_[node].stump)); }
+    const double* gains_of(NodeId node) const { return gains_.row(static_cast<std::size_t>(states_[node].stump)); }
+    Stump& stump_of(NodeId node) { return stumps_[static_cast<std::size_t>(states_[node].stump)]; }
 
     void new_path(NodeId node);
     std::vector<std::uint32_t> candidates(NodeId node) const;
-    Stump& stump_of(NodeId node);
+    void make_stump(NodeId node);
     void release_stump(NodeId node);
-    void count(Stump& stump, NodeId node, const Event& event) const;
+    void count(NodeId node, const Event& event);
     void test(NodeId node);
-    void eliminate_variables(NodeId node, Stump& stump, std::uint64_t plays) const;
-    void eliminate_actions_by_value(NodeId node, Stump& stump) const;
+    void eliminate_variables(NodeId node, std::uint64_t plays);
+    void eliminate_actions_by_value(NodeId node);
+    Tally given(NodeId node, std::size_t action, std::size_t variable, std::size_t value) const;
     void eliminate_actions(NodeId node, std::uint64_t plays);
     void choose_variable(NodeId node);
     void hand_over(NodeId node, std::uint32_t variable, NodeId child);
@@ -146,6 +156,7 @@ class Elimination {
     std::vector<std::uint64_t> remaining_;  // actions in play, by node
     std::vector<Tally> tallies_;            // by node and action
     std::vector<Stump> stumps_;             // of the selecting nodes that have been visited
+    Pool gains_;                            // their sums of gains by action and variable
     std::vector<std::int32_t> free_stumps_; // unused places in stumps_
 };
 

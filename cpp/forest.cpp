@@ -110,11 +110,11 @@ void Forest::learn_routed(std::size_t action, double reward, double propensity, 
     const Event event{scratch.bits, action, weight, reward * weight};
     constexpr std::size_t ahead = 4;  // trees whose sums are on their way while one is updated
     for (std::size_t tree = 0; tree < std::min(ahead, trees_.size()); ++tree) {
-        trees_[tree].prefetch_sums(scratch.leaves[tree], action);
+        trees_[tree].prefetch(scratch.leaves[tree], event);
     }
     for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
         if (tree + ahead < trees_.size()) {
-            trees_[tree + ahead].prefetch_sums(scratch.leaves[tree + ahead], action);
+            trees_[tree + ahead].prefetch(scratch.leaves[tree + ahead], event);
         }
         trees_[tree].learn(scratch.leaves[tree], event);
     }
