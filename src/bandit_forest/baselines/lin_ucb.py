@@ -49,7 +49,7 @@ class LinUcb(PythonPolicy):
     WWW 2010.
     """
 
-    def __init__(self, *, n_variables: int, n_actions: int, width: float = 0.5, ridge: float = 1.0) -> None:
+    def __init__(self, *, n_variables: int, n_actions: int, width: float = 0.2, ridge: float = 1.0) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         largest = sys.float_info.max
         self._width = check_number(width, "width", "LinUcb", "a finite number of at least 0", 0.0, largest)
