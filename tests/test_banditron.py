@@ -84,6 +84,15 @@ def test_play_equals_decide_and_learn_and_a_copy_goes_on_alike():
     np.testing.assert_array_equal(copied.play(contexts[100:], rewards[100:]).actions, played.actions[100:])
 
 
+def test_an_event_that_another_policy_thought_impossible_does_not_decide_for_ever():
+    policy = Banditron(n_variables=1, n_actions=2, exploration=0.1)
+    policy.learn([1], 1, 1.0, propensity=5e-324)
+    assert policy.decide([1]).action == 1
+    for _ in range(20):
+        policy.learn([1], 0, 1.0, propensity=0.5)
+    assert policy.decide([1]).action == 0
+
+
 @pytest.mark.parametrize("exploration", [0.0, -0.1, 1.5, float("nan"), "much"])
 def test_a_wrong_exploration_is_refused(exploration):
     with pytest.raises(InvalidArgumentError, match=r"The 'exploration' of Banditron must be a number in \(0, 1\]"):

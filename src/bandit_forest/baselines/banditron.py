@@ -73,7 +73,9 @@ class Banditron(PythonPolicy):
         positions = context.nonzero()[0]
         best = int(self._scores(positions).argmax())
         self._add(positions, best, -1.0)
-        self._add(positions, action, reward / propensity)
+        # Decisions of this policy are never less likely than this; one of another policy must not outweigh all others.
+        least = self._exploration / self._n_actions
+        self._add(positions, action, reward / max(propensity, least))
 
     def _scores(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
         """Give the score of every action for the context with these variables set."""

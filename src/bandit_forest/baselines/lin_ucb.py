@@ -32,7 +32,7 @@ class LinUcb(PythonPolicy):
     width
         How many standard deviations of optimism are added to a prediction, α in the article.
     ridge
-        What is added to the diagonal of each Gram matrix.
+        What is added to the diagonal of each Gram matrix, at least 1e-6.
 
     Examples
     --------
@@ -53,13 +53,13 @@ class LinUcb(PythonPolicy):
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         largest = sys.float_info.max
         self._width = check_number(width, "width", "LinUcb", "a finite number of at least 0", 0.0, largest)
-        self._ridge = check_number(ridge, "ridge", "LinUcb", "a finite number above 0", 0.0, largest, open_low=True)
+        self._ridge = check_number(ridge, "ridge", "LinUcb", "a finite number of at least 1e-6", 1e-6, largest)
         size = self.n_variables + 1
         self._input = np.ones(size, dtype=np.uint8)  # a context and the constant
         self._inverses = np.tile(np.eye(size) / self._ridge, (self.n_actions, 1, 1))
-        self._change = np.empty((size, size))  # room for one update
+        self._change = np.zeros((size, size))  # room for one update
         self._grams = np.tile(np.eye(size) * self._ridge, (self.n_actions, 1, 1))
-        self._waiting = np.empty((self.n_actions, _REFRESH_EVERY, size), dtype=np.uint8)  # not yet in the Gram matrix
+        self._waiting = np.zeros((self.n_actions, _REFRESH_EVERY, size), dtype=np.uint8)  # not yet in the Gram matrix
         self._n_waiting = [0] * self.n_actions
         self._reward_sums = np.zeros((self.n_actions, size))
         self._weights = np.zeros((self.n_actions, size))

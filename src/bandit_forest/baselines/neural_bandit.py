@@ -172,9 +172,7 @@ class NeuralBandit(PythonPolicy):
         self._committee = Exp3(len(members), _check_probability(member_exploration, "member_exploration"))
         self._perceptrons = Perceptrons(self.n_variables, self.n_actions, members, self._seed)
         self._n_decisions = 0
-        self._last: tuple[bytes, Activity] | None = (
-            None  # most rewards come before the next decision: reuse its activity
-        )
+        self._last: tuple[bytes, Activity] | None = None  # most rewards come right after their decision
 
     def _decide(self, context: NDArray[np.uint8], available: NDArray[np.bool_] | None) -> Decision:
         outputs = self._activity(context).outputs
