@@ -98,7 +98,7 @@ def input_is_left_alone(subject: Subject) -> None:
     events = stream(30, seed=8)
     log = events.log()
     available = np.array([2, 0])
-    given = (*events, *log, available)
+    given: tuple[NDArray[Any], ...] = (*events, *log, available)
     kept = [array.copy() for array in given]
     for context in events.contexts:
         policy.decide(context, available_actions=available)

@@ -35,14 +35,16 @@ def learns_without_decide(subject: Subject) -> None:
 
 
 def learns_from_late_lost_and_reordered_rewards(subject: Subject) -> None:
-    """Require learning from rewards that come 50 decisions late, in any order, and a fifth of them never."""
-    policy = subject.fresh(n_variables=4, n_actions=2)
-    events = easy_stream(subject)
-    generator = np.random.default_rng(0)
-    earned = [
-        _play_late(policy, events.part(start, start + 50), generator) for start in range(0, len(events.contexts), 50)
-    ]
-    _require_better(subject, np.concatenate(earned), uniform=0.5, margin=0.1)
+    """Require learning from rewards that come up to 50 decisions late, in another order, and some of them never.
+
+    The order is the one that would mislead most a policy which expects the rewards in the order of its decisions.
+    """
+    for n_lost in (0, 10):
+        policy = subject.fresh(n_variables=4, n_actions=2)
+        events = easy_stream(subject)
+        blocks = [events.part(start, start + 50) for start in range(0, subject.n_events, 50)]
+        earned = np.concatenate([_play_late(policy, block, n_lost) for block in blocks])
+        _require_better(subject, earned, uniform=0.5, margin=0.1)
 
 
 def learns_from_fractional_rewards(subject: Subject) -> None:
@@ -59,13 +61,16 @@ def learns_from_fractional_rewards(subject: Subject) -> None:
     _require_better(subject, played.rewards, uniform=0.325, margin=0.02)
 
 
-def _play_late(policy: Policy, block: Stream, generator: np.random.Generator) -> NDArray[np.float64]:
-    """Decide a block of events, then learn most of them in another order; give back all that was earned."""
-    decisions = decide_one_by_one(policy, block.contexts)
-    earned = block.rewards[np.arange(len(block.contexts)), decisions.actions]
-    for event in generator.permutation(len(earned))[: len(earned) * 4 // 5].tolist():
-        action, propensity = int(decisions.actions[event]), float(decisions.propensities[event])
-        policy.learn(block.contexts[event], action, float(earned[event]), propensity=propensity)
+def _play_late(policy: Policy, block: Stream, n_lost: int) -> NDArray[np.float64]:
+    """Decide a block of events, then learn all but the lost ones; give back all that was earned."""
+    actions, propensities = decide_one_by_one(policy, block.contexts)
+    earned = block.rewards[np.arange(len(actions)), actions]
+    ranked = np.argsort(earned, kind="stable")
+    order = np.empty_like(ranked)
+    order[ranked] = ranked[::-1]  # where the lowest reward was earned, the highest comes
+    for event in order[: len(order) - n_lost].tolist():
+        reward, propensity = float(earned[event]), float(propensities[event])
+        policy.learn(block.contexts[event], int(actions[event]), reward, propensity=propensity)
     return earned
 
 

@@ -21,6 +21,8 @@ __all__ = [
     "trained",
 ]
 
+_EVENTS, _LOG = 1, 2  # first words of seeds: a log whose actions are drawn like its contexts would depend on them
+
 
 class Stream(NamedTuple):
     """Contexts, and the reward of every action, an event a row."""
@@ -35,7 +37,7 @@ class Stream(NamedTuple):
     def log(self, seed: int = 0) -> Log:
         """Give the events as a policy that draws uniformly would have logged them."""
         n_events, n_actions = self.rewards.shape
-        actions = np.random.default_rng(seed).integers(n_actions, size=(n_events,))
+        actions = np.random.default_rng([_LOG, seed]).integers(n_actions, size=(n_events,))
         earned = self.rewards[np.arange(n_events), actions]
         return Log(self.contexts, actions, earned, np.full(n_events, 1.0 / n_actions))
 
@@ -57,7 +59,7 @@ def stream(
     Rewards are zeros and ones, or quarters: sums of either are exact in any order, so that policies can be compared
     exactly.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng([_EVENTS, seed])
     contexts = generator.integers(2, size=(n_events, n_variables), dtype=np.uint8)
     best = np.arange(n_actions) == contexts[:, :1] % n_actions
     draws = generator.random((n_events, n_actions))
@@ -71,7 +73,7 @@ def easy_stream(subject: Subject, *, seed: int = 0) -> Stream:
     The right action is the value of the first variable, so that every fixed action earns a half too, or always the
     second for a policy without contexts.
     """
-    contexts = np.random.default_rng(seed).integers(2, size=(subject.n_events, 4), dtype=np.uint8)
+    contexts = np.random.default_rng([_EVENTS, seed]).integers(2, size=(subject.n_events, 4), dtype=np.uint8)
     right = contexts[:, 0] if subject.uses_contexts else np.ones(subject.n_events, dtype=np.uint8)
     return Stream(contexts, (np.arange(2) == right[:, None]).astype(np.float64))
 

@@ -1,0 +1,45 @@
+"""Every policy of the package passes every check."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from bandit_forest import BanditForest, BanditTree, Elimination, RoundRobin, UniformOverRemaining
+from bandit_forest.baselines import Banditron, LinUcb, NeuralBandit, SuccessiveElimination, Ucb, Uniform
+from bandit_forest.checks import Subject, cases
+from bandit_forest.reference.forest import ReferenceForest
+
+ROTATION = {"growth": Elimination(tolerance=0.3), "exploration": RoundRobin()}
+DRAWS = {
+    "growth": Elimination(tolerance=0.3, remaining="path", estimate="weights", test_interval=16),
+    "exploration": UniformOverRemaining(draw="union", quorum=0.5),
+}
+
+
+def without_seed(policy):
+    return lambda seed, **sizes: policy(**sizes)
+
+
+SUBJECTS = [
+    Subject(make=Uniform, name="Uniform", learns=False, n_events=1000),
+    Subject(make=without_seed(Ucb), name="Ucb", uses_contexts=False, n_events=1000),
+    Subject(make=without_seed(SuccessiveElimination), name="SuccessiveElimination", uses_contexts=False, n_events=1000),
+    Subject(make=Banditron, name="Banditron", n_events=1000),
+    Subject(make=without_seed(LinUcb), name="LinUcb", n_events=1000),
+    Subject(make=NeuralBandit, name="NeuralBandit", n_events=1000),
+    Subject(make=partial(ReferenceForest, n_trees=2, **DRAWS), name="ReferenceForest", n_events=1000),
+    Subject(make=partial(BanditForest.paper, n_trees=20, max_depth=(1, 3)), name="BanditForest.paper"),
+    Subject(make=partial(BanditForest, n_trees=5, max_depth=1, **DRAWS), name="BanditForest.draws"),
+    Subject(
+        make=partial(BanditForest, n_trees=3, max_depth=1, **ROTATION), name="BanditForest.rotation", n_events=10_000
+    ),
+    Subject(make=partial(BanditTree, max_depth=2), name="BanditTree"),
+    Subject(make=partial(BanditTree, max_depth=20, max_nodes=15), name="BanditTree.full", n_events=12_000),
+]
+
+
+@pytest.mark.parametrize(("subject", "check"), [pytest.param(*case[1:], id=case[0]) for case in cases(*SUBJECTS)])
+def test_policy(subject, check):
+    check(subject)
