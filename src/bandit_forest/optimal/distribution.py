@@ -7,6 +7,7 @@ exact when the arrays hold `fractions.Fraction`.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -103,9 +104,11 @@ def check_distribution(contexts: ArrayLike, rewards: ArrayLike, weights: ArrayLi
 
 
 def _as_numbers(values: ArrayLike) -> Numbers:
-    """Make an array of floats, or keep exact numbers as objects."""
+    """Make an array of floats, or keep exact numbers as objects; what is neither becomes NaN."""
     array = np.asarray(values)
-    return array if array.dtype == np.object_ else array.astype(np.float64)
+    if array.dtype == np.object_:
+        return array if all(isinstance(value, Real) for value in array.flat) else np.full(array.shape, np.nan)
+    return array.astype(np.float64) if array.dtype.kind in "biuf" else np.full(array.shape, np.nan)
 
 
 def _within(values: Numbers, high: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,10 @@ class OptimalNode:
     """The best action on the path, k*|c."""
     mean_reward: Number
     """What that action earns on the path, μ_k*|c; 0 on a path of probability 0."""
-    gap: Number
-    """P(c) times the difference of the best and the second best: of variables at a split, of actions at a leaf."""
+    action_gap: Number
+    """P(c) (μ_k*|c - μ_k|c) for the second best action k; infinite if there is none."""
+    variable_gap: Number = math.inf
+    """P(c) (μ^i*|c - μ^i|c) for the second best variable i; infinite if there is none to choose from."""
     variable: int | None = None
     """The variable to split on, i*|c; None at a leaf."""
     children: tuple[OptimalNode, ...] = ()
@@ -134,14 +136,12 @@ class OptimalTree:
     @property
     def variable_gap(self) -> Number:
         """Δ1: the smallest P(c) (μ^i*|c - μ^i|c) of all splits; infinite if none had a choice."""
-        if any(len(leaf.path) < min(self.max_depth, self.n_variables) for leaf in self.leaves):
-            return 0  # a leaf above the bottom is where all splits would be equally good
-        return min((node.gap for node in self.root if node.children), default=math.inf)
+        return min(node.variable_gap for node in self.root)
 
     @property
     def action_gap(self) -> Number:
         """Δ2: the smallest P(c) (μ_k*|c - μ_k|c) of all leaves; infinite if there is one action."""
-        return min(leaf.gap for leaf in self.leaves)
+        return min(leaf.action_gap for leaf in self.leaves)
 
     def predict(self, contexts: Any) -> NDArray[np.int64]:
         """Give the action that the tree takes in each context."""
@@ -163,15 +163,17 @@ class OptimalTree:
         """Grow the node of a path; `action` is its parent's, which a path of probability 0 keeps."""
         probability = rows.weights.sum()
         if not probability > 0:
-            return OptimalNode(path=path, probability=probability, action=action, mean_reward=probability, gap=0)
+            return OptimalNode(path, probability, action, mean_reward=probability, action_gap=0)
+        # Lines 1 and 6.
         means = rows.action_means()
         action = first_best(means)
-        node = OptimalNode(path, probability, action, means[action] / probability, _gap(means))
-        # Line 1, and where no split can earn more.
-        if len(path) == self.max_depth or not variables or _one_action_is_best(rows, means[action]):
-            return node  # line 6
+        leaf = OptimalNode(path, probability, action, means[action] / probability, _gap(means))
+        if len(path) == self.max_depth or not variables:
+            return leaf
         # Lines 2 and 3.
         candidates = random_subset(key, variables, self._share)
+        if _one_action_is_best(rows, means[action]):
+            return replace(leaf, variable_gap=0 if len(candidates) > 1 else math.inf)  # all are equally good
         gains = rows.variable_gains()[candidates]
         variable = candidates[first_best(gains)]
         # Lines 4 and 5.
@@ -186,7 +188,7 @@ class OptimalTree:
             )
             for value in (0, 1)
         )
-        return OptimalNode(path, probability, action, node.mean_reward, _gap(gains), variable, children)
+        return replace(leaf, variable_gap=_gap(gains), variable=variable, children=children)
 
 
 def _gap(values: NDArray[Any]) -> Number:

@@ -104,6 +104,11 @@ class SyntheticWorld(ABC):
 class StationaryWorld(SyntheticWorld):
     """A synthetic world that does not change with time."""
 
+    @property
+    @abstractmethod
+    def relevant_variables(self) -> list[int]:
+        """The variables that the expected rewards depend on, in order."""
+
     @abstractmethod
     def _expected_rewards(self, contexts: Bits) -> Floats:
         """Give the expected reward of each action in each context."""

@@ -51,6 +51,11 @@ class Table1(StationaryWorld):
         super().__init__(name="table1", law=BiasedBits(np.array(_ONES, dtype=np.float64)), n_actions=2)
         self._rewards = np.array([_REWARDS[0, 0], _REWARDS[0, 1], _REWARDS[1, 0], _REWARDS[1, 1]], dtype=np.float64)
 
+    @property
+    def relevant_variables(self) -> list[int]:
+        """The variables that matter: both."""
+        return [0, 1]
+
     def joint_distribution(self) -> JointDistribution:
         """Give every context with its expected rewards and its probability, as exact fractions."""
         contexts = np.array(list(_REWARDS), dtype=np.uint8)
