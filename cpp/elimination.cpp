@@ -245,10 +245,12 @@ void Elimination::eliminate_variables(NodeId node, std::uint64_t plays) {
     thread_local std::vector<double> means;
     best0.assign(columns, 0.0);
     best1.assign(columns, 0.0);
-    for_each(remaining_actions(node), [&](std::size_t k) {
-        raise(best0.data(), best1.data(), gains_of(node) + k * columns, tallies(node)[k].gain, denominator(node, k),
-              columns);
-    });
+    for (std::size_t k = 0; k < settings_->n_actions; ++k) {
+        if (tallies(node)[k].plays > 0) {
+            raise(best0.data(), best1.data(), gains_of(node) + k * columns, tallies(node)[k].gain,
+                  denominator(node, k), columns);
+        }
+    }
     const double bound = variable_width * radius(plays, log_variable_hypotheses_);
     keep_survivors(stump_of(node).remaining_variables, states_[node].tolerance, bound, means,
                    [&](std::size_t i) { return best0[i] + best1[i]; });

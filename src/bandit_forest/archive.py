@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import struct
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -64,16 +64,16 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file whole or not at all: a reader, or a crash at any moment, meets the old file or the new one."""
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except BaseException:
         with suppress(OSError):
-            Path(temporary).unlink()
+            temporary.unlink()
         raise
     _sync_folder(target.parent)
 

@@ -36,8 +36,8 @@ _MAX_SEED = 2**64 - 1
 _EXPLORATIONS = {"RoundRobin": RoundRobin, "UniformOverRemaining": UniformOverRemaining}
 
 # The preset of the paper's experiments: docs/decisions.md says how its readings were chosen.
-_PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="visits", test_interval=64)
-_PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.5)
+_PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
+_PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.05)
 
 
 class BanditForest:

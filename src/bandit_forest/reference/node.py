@@ -115,11 +115,14 @@ class Node:
 
     def eliminate_variables(self, growth: Elimination, bounds: Bounds) -> None:
         """Remove irrelevant variables: line 9 of VE with equation (3)."""
-        zeros = Tally(self.tally.plays[:, None], self.tally.weight[:, None], self.tally.gain[:, None]).less(self.ones)
-        denominators = self.tally.denominators(growth)[self.remaining_actions, None]
-        # μ^i_{k,v} and μ^i = Σ_v max_k μ^i_{k,v}: both values share the denominator, the plays of k on the path.
-        best0 = (zeros.gain[self.remaining_actions] / denominators).max(axis=0, initial=0.0)
-        best1 = (self.ones.gain[self.remaining_actions] / denominators).max(axis=0, initial=0.0)
+        played = np.flatnonzero(self.tally.plays)
+        denominators = self.tally.denominators(growth)[played, None]
+        # μ^i_{k,v} and μ^i = Σ_v max_k μ^i_{k,v}, over all actions: one that the path has eliminated may well be the
+        # best for a value of a variable. Both values share the denominator, the plays of k on the path.
+        gains1 = self.ones.gain[played]
+        gains0 = self.tally.gain[played, None] - gains1
+        best0 = (gains0 / denominators).max(axis=0, initial=0.0)
+        best1 = (gains1 / denominators).max(axis=0, initial=0.0)
         gains = (best0 + best1)[self.remaining_variables].tolist()
         bound = VARIABLE_WIDTH * radius(self.least_plays, bounds.variables)
         self.remaining_variables = survivors(self.remaining_variables, gains, self.tolerance, bound)

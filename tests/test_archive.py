@@ -1,0 +1,210 @@
+"""A saved forest goes on as if it had never stopped; a damaged file is refused; a kill leaves the old file whole."""
+
+import copy
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bandit_forest import (
+    BanditForest,
+    BanditTree,
+    DamagedFileError,
+    Elimination,
+    RoundRobin,
+    UniformOverRemaining,
+    archive,
+)
+
+pytestmark = pytest.mark.core
+
+GOLDEN = Path(__file__).parent / "golden"
+GROWTH = Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=8)
+
+
+def make_forest(**changes):
+    parameters = {
+        "n_variables": 20,
+        "n_actions": 3,
+        "n_trees": 5,
+        "max_depth": (1, 3),
+        "growth": GROWTH,
+        "exploration": UniformOverRemaining(draw="tree", quorum=0.5),
+        "seed": 11,
+    }
+    return BanditForest(**(parameters | changes))
+
+
+def stream(n_events, seed=0, n_variables=20, n_actions=3):
+    rng = np.random.default_rng(seed)
+    contexts = rng.integers(0, 2, (n_events, n_variables), dtype=np.uint8)
+    means = np.full((n_events, n_actions), 0.1)
+    means[np.arange(n_events), contexts[:, 3] + contexts[:, 7]] = 0.9
+    return contexts, (rng.random(means.shape) < means).astype(float)
+
+
+def grown_forest(**changes):
+    forest = make_forest(**changes)
+    forest.play(*stream(5000))
+    return forest
+
+
+def assert_continue_alike(one, other):
+    contexts, rewards = stream(5000, seed=1)
+    for mine, theirs in zip(one.play(contexts, rewards), other.play(contexts, rewards), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert pickle.dumps(one) == pickle.dumps(other)
+
+
+@pytest.mark.parametrize("exploration", [RoundRobin(), UniformOverRemaining(draw="union", quorum=0.2)])
+def test_a_loaded_forest_continues_as_if_it_had_never_stopped(tmp_path, exploration):
+    forest = grown_forest(exploration=exploration)
+    forest.save(tmp_path / "forest.bf")
+    loaded = BanditForest.load(tmp_path / "forest.bf")
+    assert loaded.parameters == forest.parameters
+    assert loaded.n_events == 5000
+    assert_continue_alike(forest, loaded)
+
+
+def test_saving_often_changes_nothing(tmp_path):
+    straight, interrupted = make_forest(), make_forest()
+    contexts, rewards = stream(2000)
+    straight.play(contexts, rewards)
+    for start in range(0, 2000, 250):
+        interrupted.play(contexts[start : start + 250], rewards[start : start + 250])
+        interrupted.save(tmp_path / "forest.bf")
+        interrupted = BanditForest.load(tmp_path / "forest.bf")
+    assert pickle.dumps(straight) == pickle.dumps(interrupted)
+
+
+def test_copies_and_pickles_continue_alike_and_apart():
+    forest = grown_forest()
+    before = pickle.dumps(forest)
+    copied = copy.deepcopy(forest)
+    copied.play(*stream(10, seed=5))
+    assert pickle.dumps(forest) == before
+    assert_continue_alike(forest, pickle.loads(before))
+
+
+def test_a_tree_is_loaded_as_a_tree_and_names_are_kept(tmp_path):
+    names = [f"feature {number}" for number in range(20)]
+    tree = BanditTree(n_variables=20, n_actions=3, max_depth=2, growth=GROWTH, variable_names=names)
+    tree.play(*stream(3000))
+    tree.save(tmp_path / "tree.bf")
+    loaded = BanditForest.load(tmp_path / "tree.bf")
+    assert isinstance(loaded, BanditTree)
+    assert loaded.tree(0).to_text() == tree.tree(0).to_text()
+    assert "feature " in loaded.tree(0).to_text()
+    make_forest().save(tmp_path / "forest.bf")
+    with pytest.raises(DamagedFileError, match="holds a BanditForest, not a BanditTree"):
+        BanditTree.load(tmp_path / "forest.bf")
+
+
+def test_the_golden_file_of_format_1_is_still_read():
+    """Made by `tests/golden/make.py` with the first release; decisions that follow must never change."""
+    forest = BanditForest.load(GOLDEN / "format-1.bf")
+    played = forest.play(*stream(200, seed=2))
+    expected = np.load(GOLDEN / "format-1-continued.npz")
+    np.testing.assert_array_equal(played.actions, expected["actions"])
+    np.testing.assert_array_equal(played.propensities, expected["propensities"])
+
+
+@pytest.fixture(scope="module")
+def saved():
+    return grown_forest()._to_bytes()
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_truncated_files_are_refused(saved, data):
+    size = data.draw(st.integers(0, len(saved) - 1))
+    with pytest.raises(DamagedFileError, match=r"'forest\.bf' is (truncated|not a saved forest)"):
+        archive.unpack(saved[:size] if size else b"", "forest.bf")
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_flipped_bits_are_refused(saved, data):
+    position = data.draw(st.integers(0, len(saved) - 1))
+    altered = bytearray(saved)
+    altered[position] ^= 1 << data.draw(st.integers(0, 7))
+    with pytest.raises(DamagedFileError, match=r"^'forest\.bf' "):
+        archive.unpack(bytes(altered), "forest.bf")
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_arrays_that_no_forest_could_have_written_never_crash(saved, data):
+    """An altered file with a fitting checksum is refused or is a forest that still works."""
+    header, arrays = archive.unpack(saved, "forest.bf")
+    altered = bytearray(arrays)
+    for _ in range(data.draw(st.integers(1, 4))):
+        position = data.draw(st.integers(0, len(arrays) - 1))
+        altered[position] = data.draw(st.integers(0, 255))
+    with suppress(DamagedFileError):
+        BanditForest._from_parts(header, bytes(altered), name="forest.bf").play(*stream(200, seed=3))
+
+
+def test_foreign_and_future_files_are_refused(tmp_path, saved):
+    path = tmp_path / "forest.bf"
+    path.write_bytes(b"PK\x03\x04 not a forest")
+    with pytest.raises(DamagedFileError, match="is not a saved forest"):
+        BanditForest.load(path)
+    path.write_bytes(b"")
+    with pytest.raises(DamagedFileError, match="is truncated"):
+        BanditForest.load(path)
+    body = archive.MAGIC + struct.pack("<I", 99) + saved[len(archive.MAGIC) + 4 : -32]
+    path.write_bytes(body + archive.hashlib.sha256(body).digest())
+    with pytest.raises(DamagedFileError, match=r"format version 99.*install a newer bandit-forest"):
+        BanditForest.load(path)
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
+    path = tmp_path / "forest.bf"
+    make_forest().save(path)
+    before = path.read_bytes()
+
+    def full_disk(_handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(archive.os, "fsync", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        grown_forest().save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["forest.bf"]
+
+
+SAVE_FOREVER = """
+import sys
+from bandit_forest import BanditForest
+forest = BanditForest(n_variables=200, n_actions=20, n_trees=50)
+forest.save(sys.argv[1])
+print("ready", flush=True)
+while True:
+    forest.save(sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_a_kill_during_save_leaves_a_whole_file(tmp_path):
+    path = tmp_path / "forest.bf"
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        process = subprocess.Popen([sys.executable, "-c", SAVE_FOREVER, path], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(float(rng.uniform(0.0, 0.05)))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert BanditForest.load(path).n_trees == 50

@@ -1,0 +1,224 @@
+"""BanditForest and BanditTree as their users see them."""
+
+import pickle
+import re
+import threading
+
+import numpy as np
+import pytest
+
+from bandit_forest import BanditForest, BanditTree, Elimination, InvalidArgumentError, RoundRobin, UniformOverRemaining
+from bandit_forest.worlds import HiddenTree
+
+pytestmark = pytest.mark.core
+
+SENTENCE = re.compile(r"The '\w+' of \w+(\.\w+)? must be .+\. Got .+ instead\.", re.DOTALL)
+
+
+def easy_world(n_events, seed=0):
+    """Action 1 is right where x2 is set, action 0 elsewhere."""
+    rng = np.random.default_rng(seed)
+    contexts = rng.integers(0, 2, (n_events, 10), dtype=np.uint8)
+    rewards = np.stack([1 - contexts[:, 2], contexts[:, 2]], axis=1).astype(float)
+    return contexts, rewards
+
+
+def make_tree(**changes):
+    return BanditTree(**({"n_variables": 10, "n_actions": 2, "max_depth": 1, "seed": 4} | changes))
+
+
+def test_a_tree_learns_the_rule_and_tells_it():
+    names = [f"sign {number}" for number in range(10)]
+    tree = make_tree(variable_names=names, action_names=["stay", "go"])
+    contexts, rewards = easy_world(5000)
+    tree.play(contexts, rewards)
+    played = tree.play(*easy_world(1000, seed=1))
+    assert played.rewards.mean() == 1.0
+    text = tree.tree(0).to_text()
+    learned = r"\(mean reward 1\.000, [\d,]+ events\)"
+    assert re.fullmatch(rf"if sign 2: go {learned}\nif not sign 2: stay {learned}", text)
+    assert tree.votes(contexts[0])[contexts[0, 2]] == 1
+    assert tree.mean_rewards(contexts[0])[contexts[0, 2]] == 1.0
+
+
+def test_text_can_be_cut_at_a_depth():
+    forest = BanditForest.paper(n_variables=20, n_actions=4, n_trees=1)
+    for batch in HiddenTree(n_variables=20, n_actions=4, depth=2, noise=0.0).batches(60_000, seed=0):
+        forest.play(batch.contexts, batch.rewards)
+    whole, cut = forest.tree(0).to_text(), forest.tree(0).to_text(max_depth=1)
+    assert len(cut.splitlines()) < len(whole.splitlines())
+    assert "  ..." in cut
+
+
+def test_nodes_are_a_read_only_view():
+    tree = make_tree()
+    tree.play(*easy_world(5000))
+    nodes = tree.tree(0).nodes
+    assert len(nodes) == 3
+    assert nodes.variable.tolist() == [2, -1, -1]
+    assert nodes.parent.tolist() == [-1, 0, 0]
+    assert nodes.plays.sum(axis=1).tolist() == nodes.visits.tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        nodes.visits[0] = 7
+    assert repr(tree.tree(0)) == "TreeView(3 nodes, 2 leaves, max_depth=1)"
+
+
+def test_repr_makes_the_forest_again():
+    forest = BanditForest(
+        n_variables=5, n_actions=3, n_trees=2, max_depth=(1, 2), growth=Elimination(delta=0.1), seed=9
+    )
+    scope = {"BanditForest": BanditForest, "Elimination": Elimination, "UniformOverRemaining": UniformOverRemaining}
+    assert eval(repr(forest), scope).parameters == forest.parameters
+
+
+def test_mean_rewards_of_untried_actions_are_unknown():
+    forest = BanditForest(n_variables=4, n_actions=3)
+    assert np.isnan(forest.mean_rewards([0, 1, 0, 1])).all()
+    forest.learn([0, 1, 0, 1], 2, 0.25, propensity=1.0)
+    np.testing.assert_array_equal(forest.mean_rewards([1, 1, 1, 1]), [np.nan, np.nan, 0.25])
+
+
+def test_the_rotation_visits_the_available_actions_in_turn():
+    forest = BanditForest(n_variables=2, n_actions=4, growth=Elimination(), exploration=RoundRobin())
+    decisions = [forest.decide([0, 1], available_actions=[3, 1, 2]) for _ in range(6)]
+    assert [decision.action for decision in decisions] == [1, 2, 3, 1, 2, 3]
+    assert {decision.propensity for decision in decisions} == {1 / 3}
+
+
+def test_memory_is_bounded_by_max_nodes():
+    bounded = BanditForest(n_variables=10, n_actions=2, n_trees=4, max_nodes=5)
+    contexts, rewards = easy_world(60_000)
+    bounded.play(contexts, rewards)
+    size, events = bounded.n_bytes, bounded.n_events
+    assert bounded.n_nodes == 4 * 5
+    bounded.play(contexts, rewards)
+    assert bounded.n_bytes == size
+    assert bounded.n_events == 2 * events
+
+
+WRONG = {
+    "n_variables": [0, -1, 1.5, "3", None, True, float("nan"), 2**40],
+    "n_actions": [0, 1, -1, 2.0, "2", None],
+    "n_trees": [0, -3, 1.0, None],
+    "max_depth": [0, -1, (3, 2), (0, 2), (1, 2, 3), 1.5, "8", None, [1, 2]],
+    "variable_share": [0.0, -0.1, 1.1, float("nan"), "all", None],
+    "growth": [None, "elimination", Elimination],
+    "exploration": [None, "rotation", RoundRobin],
+    "max_nodes": [0, -1, 2.5, None],
+    "seed": [-1, 2**64, 1.5, None, "seed"],
+    "variable_names": [["a"], "abc", [1, 2, 3], ["a", "a", "b"], 5],
+    "action_names": [["a"], "ab", [1, 2], ["a", "a"], 5],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
+def test_wrong_parameters_are_refused_in_one_sentence(name, value):
+    with pytest.raises(InvalidArgumentError, match=SENTENCE) as caught:
+        BanditForest(**({"n_variables": 3, "n_actions": 2} | {name: value}))
+    assert str(caught.value).startswith(f"The '{name}' of BanditForest must be ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes"),
+    [
+        (Elimination, {"delta": 0.0}),
+        (Elimination, {"delta": float("nan")}),
+        (Elimination, {"delta": "small"}),
+        (Elimination, {"tolerance": 1.0}),
+        (Elimination, {"tolerance": (0.8, 0.4)}),
+        (Elimination, {"tolerance": (0.1, float("nan"))}),
+        (Elimination, {"tolerance": (0.1, 0.2, 0.3)}),
+        (Elimination, {"tolerance": "none"}),
+        (Elimination, {"tolerance": None}),
+        (Elimination, {"remaining": "some"}),
+        (Elimination, {"estimate": None}),
+        (Elimination, {"test_interval": 0}),
+        (RoundRobin, {"quorum": 0.0}),
+        (RoundRobin, {"quorum": 1.5}),
+        (UniformOverRemaining, {"draw": "lots"}),
+        (UniformOverRemaining, {"quorum": None}),
+    ],
+)
+def test_wrong_rules_are_refused_in_one_sentence(rule, changes):
+    with pytest.raises(InvalidArgumentError, match=SENTENCE) as caught:
+        rule(**changes)
+    (name,) = changes
+    assert str(caught.value).startswith(f"The '{name}' of {rule.__name__} must be ")
+
+
+@pytest.mark.parametrize("number", [-1, 1, 2.0, None])
+def test_a_tree_that_is_not_there_is_refused(number):
+    with pytest.raises(InvalidArgumentError, match=SENTENCE):
+        make_tree().tree(number)
+
+
+def test_constructors_take_keywords_only():
+    with pytest.raises(TypeError):
+        BanditForest(3, 2)
+
+
+@pytest.mark.slow
+def test_threads_may_share_a_forest():
+    """Concurrent calls of every kind: nothing is lost, nothing crashes, and the forest still learns."""
+    forest = BanditForest(n_variables=10, n_actions=2, n_trees=20, max_depth=(1, 3), seed=2)
+    contexts, rewards = easy_world(4000)
+    errors = []
+
+    def guarded(work):
+        def run():
+            try:
+                work()
+            except Exception as error:
+                errors.append(error)
+
+        return run
+
+    def single():
+        for context, reward in zip(contexts[:1500], rewards[:1500], strict=True):
+            decision = forest.decide(context)
+            forest.learn(context, decision.action, reward[decision.action], propensity=decision.propensity)
+
+    def batches():
+        for start in range(0, 4000, 500):
+            rows = contexts[start : start + 500]
+            decisions = forest.decide_many(rows)
+            earned = rewards[np.arange(start, start + 500), decisions.actions]
+            forest.learn_many(rows, decisions.actions, earned, propensities=decisions.propensities)
+
+    def play():
+        forest.play(contexts, rewards)
+
+    def look():
+        for context in contexts[:100]:
+            forest.propensities(context)
+            forest.mean_rewards(context)
+            forest.tree(3).to_text()
+            pickle.dumps(forest)
+
+    threads = [threading.Thread(target=guarded(work)) for work in (single, single, batches, play, look)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert forest.n_events == 2 * 1500 + 4000 + 4000
+    assert forest.play(*easy_world(500, seed=3)).rewards.mean() > 0.9
+
+
+def test_concurrent_decisions_are_the_decisions_of_one_thread():
+    """Deciding changes nothing but the number of the next draw: the same draws are made, by whichever thread."""
+    alone = BanditForest(n_variables=10, n_actions=2, growth=Elimination(), exploration=RoundRobin())
+    shared = BanditForest(n_variables=10, n_actions=2, growth=Elimination(), exploration=RoundRobin())
+    contexts, _ = easy_world(4000)
+    expected = np.bincount(alone.decide_many(contexts).actions)
+    results = [None] * 4
+
+    def decide(part):
+        results[part] = shared.decide_many(contexts[part::4]).actions
+
+    threads = [threading.Thread(target=decide, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(np.bincount(np.concatenate(results)), expected)
