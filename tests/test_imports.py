@@ -1,0 +1,59 @@
+"""The public surface, and what importing it does not import."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import bandit_forest
+from bandit_forest import baselines, checks, worlds
+
+OPTIONAL = ("matplotlib", "narwhals", "pandas", "polars", "pyarrow", "ray", "rich", "scipy", "sklearn", "typer")
+
+SURFACE = {
+    bandit_forest: {
+        *("BanditForest", "BanditTree", "Elimination", "RoundRobin", "UniformOverRemaining"),
+        *("Decision", "Decisions", "Played", "Policy", "PythonPolicy", "check_policy", "__version__"),
+        *("BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError"),
+    },
+    baselines: {"Banditron", "LinUcb", "NeuralBandit", "SuccessiveElimination", "Ucb", "Uniform"},
+    checks: {"Check", "CheckFailedError", "MakePolicy", "Subject", "all_checks", "cases", "check_policy"},
+    worlds: {
+        *("Batch", "World", "SyntheticWorld", "StationaryWorld", "JointDistribution"),
+        *("Classification", "Drifting", "HiddenTree", "Linear", "Stump", "Table1", "Xor"),
+    },
+}
+
+
+def modules_after(statement: str) -> set[str]:
+    """Give the modules that a fresh interpreter has imported after a statement."""
+    script = f"{statement}; import json, sys; print(json.dumps(sorted(sys.modules)))"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    return {name.split(".")[0] for name in json.loads(printed)}
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["bandit_forest", "bandit_forest.baselines", "bandit_forest.simulation", "bandit_forest.cli", "bandit_forest.demo"],
+)
+def test_importing_imports_no_optional_dependency(module):
+    assert modules_after(f"import {module}").isdisjoint(OPTIONAL)
+
+
+@pytest.mark.parametrize("module", SURFACE, ids=lambda module: module.__name__)
+def test_the_public_names_are_these(module):
+    assert set(module.__all__) == SURFACE[module]
+
+
+@pytest.mark.parametrize("module", SURFACE, ids=lambda module: module.__name__)
+def test_every_public_name_is_there(module):
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_the_package_is_typed():
+    from importlib.resources import files
+
+    assert files("bandit_forest").joinpath("py.typed").is_file()
