@@ -86,8 +86,9 @@ def test_the_rotation_visits_the_available_actions_in_turn():
 
 
 def test_memory_is_bounded_by_max_nodes():
-    bounded = BanditForest(n_variables=10, n_actions=2, n_trees=4, max_nodes=5)
-    contexts, rewards = easy_world(60_000)
+    growth, exploration = Elimination(tolerance=0.9, test_interval=16), RoundRobin()
+    bounded = BanditForest(n_variables=10, n_actions=2, n_trees=4, max_nodes=5, growth=growth, exploration=exploration)
+    contexts, rewards = easy_world(20_000)
     bounded.play(contexts, rewards)
     size, events = bounded.n_bytes, bounded.n_events
     assert bounded.n_nodes == 4 * 5
