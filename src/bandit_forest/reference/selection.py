@@ -108,8 +108,8 @@ class ActionElimination:
     def count(self, tasks: Ints, action: int, reward: float) -> None:
         """Count one event in each of these tasks."""
         # Alg. 3 line 5, AE line 2.
-        self._plays[action, tasks] += 1
-        self._sums[action, tasks] += reward
+        self._plays[action][tasks] += 1
+        self._sums[action][tasks] += reward
 
     def round_is_over(self, task: int) -> bool:
         """Say whether the event that was counted last has completed a round of a task: AE line 3."""
