@@ -16,8 +16,6 @@ from bandit_forest.reference.stump import DecisionStump
 from bandit_forest.tree import Nodes
 from bandit_forest.worlds import Linear, Stump
 
-DELTA = 0.05
-GAP = 0.45
 NUMBERS_OF_VARIABLES = (8, 64, 512, 4096)
 NUMBERS_OF_ACTIONS = (2, 4, 8, 16)
 VARIABLES_OF_ACTION_SWEEP = 8
@@ -39,6 +37,9 @@ class Setting:
     statement: str
     n_variables: int
     n_actions: int
+    gap: float = 0.45
+    """Δ1 and Δ2; for Theorem 3 what they are at least."""
+    delta: float = 0.05
 
     def run(self, seed: int) -> Outcome:
         """Play one stream to the end."""
@@ -48,9 +49,9 @@ class Setting:
 def run_variable_selection(setting: Setting, seed: int) -> Outcome:
     """Lemma 1: run Variable Selection, and see whether its variable is the best."""
     world = stump_world(setting, seed)
-    selection = VariableSelection(n_variables=setting.n_variables, n_actions=setting.n_actions, delta=DELTA)
+    selection = VariableSelection(n_variables=setting.n_variables, n_actions=setting.n_actions, delta=setting.delta)
     bound = theory.variable_selection_events(
-        n_variables=setting.n_variables, n_actions=setting.n_actions, delta=DELTA, variable_gap=GAP
+        n_variables=setting.n_variables, n_actions=setting.n_actions, delta=setting.delta, variable_gap=setting.gap
     )
     events = play(selection, stream(world, bound, seed))
     return Outcome(events, selection.remaining_variables != world.relevant_variables, bound)
@@ -60,10 +61,10 @@ def run_action_selection(setting: Setting, seed: int) -> Outcome:
     """Lemma 3: run Action Selection, and see whether its action is the best."""
     rng = np.random.default_rng(seed)
     best = int(rng.integers(setting.n_actions))
-    means = np.full(setting.n_actions, 0.5 - GAP / 2)
-    means[best] = 0.5 + GAP / 2
-    selection = ActionSelection(n_actions=setting.n_actions, delta=DELTA)
-    bound = theory.action_selection_events(n_actions=setting.n_actions, delta=DELTA, action_gap=GAP)
+    means = np.full(setting.n_actions, 0.5 - setting.gap / 2)
+    means[best] = 0.5 + setting.gap / 2
+    selection = ActionSelection(n_actions=setting.n_actions, delta=setting.delta)
+    bound = theory.action_selection_events(n_actions=setting.n_actions, delta=setting.delta, action_gap=setting.gap)
     nothing = np.empty(0, dtype=np.uint8)
     rewards = (rng.random((int(bound), setting.n_actions)) < means).astype(np.float64)
     events = play(selection, ((nothing, row) for row in rewards))
@@ -73,9 +74,13 @@ def run_action_selection(setting: Setting, seed: int) -> Outcome:
 def run_decision_stump(setting: Setting, seed: int) -> Outcome:
     """Theorem 1: run Decision Stump, and see whether its variable and the actions of both values are the best."""
     world = stump_world(setting, seed)
-    stump = DecisionStump(n_variables=setting.n_variables, n_actions=setting.n_actions, delta=DELTA)
+    stump = DecisionStump(n_variables=setting.n_variables, n_actions=setting.n_actions, delta=setting.delta)
     bound = theory.decision_stump_events(
-        n_variables=setting.n_variables, n_actions=setting.n_actions, delta=DELTA, variable_gap=GAP, action_gap=GAP
+        n_variables=setting.n_variables,
+        n_actions=setting.n_actions,
+        delta=setting.delta,
+        variable_gap=setting.gap,
+        action_gap=setting.gap,
     )
     events = play(stump, stream(world, bound, seed))
     contexts = np.repeat([[0], [1]], setting.n_variables, axis=1)
@@ -85,8 +90,10 @@ def run_decision_stump(setting: Setting, seed: int) -> Outcome:
 
 
 def stump_world(setting: Setting, seed: int) -> Stump:
-    """Give a world with the gaps Δ1 = Δ2 = GAP, another variable hidden by each seed."""
-    return Stump(n_variables=setting.n_variables, n_actions=setting.n_actions, action_gap=GAP, structure_seed=seed)
+    """Give a world in which Δ1 = Δ2, another variable hidden by each seed."""
+    return Stump(
+        n_variables=setting.n_variables, n_actions=setting.n_actions, action_gap=setting.gap, structure_seed=seed
+    )
 
 
 Event = tuple[np.ndarray, np.ndarray]
@@ -113,14 +120,13 @@ def play(algorithm: VariableSelection | ActionSelection | DecisionStump, events:
 # Theorem 3: forests of the core on worlds in which no two variables or actions are too close at any node.
 
 N_TREES, MAX_DEPTH, VARIABLE_SHARE = 3, 2, 0.8
-SMALLEST_GAP = 0.05
 N_FOREST_WORLDS = 20
 SETTLING_BATCH = 5_000
 
 
 def run_forest(setting: Setting, seed: int) -> Outcome:
     """Theorem 3: run Bandit Forest, and see whether every tree is the optimal greedy tree."""
-    structure_seed, optimum = forest_worlds(setting)[seed % N_FOREST_WORLDS]
+    structure_seed, optimum = forest_world(setting, seed % N_FOREST_WORLDS)
     world = linear_world(setting, structure_seed)
     forest = BanditForest(
         n_variables=setting.n_variables,
@@ -128,7 +134,7 @@ def run_forest(setting: Setting, seed: int) -> Outcome:
         n_trees=N_TREES,
         max_depth=MAX_DEPTH,
         variable_share=VARIABLE_SHARE,
-        growth=Elimination(delta=DELTA),
+        growth=Elimination(delta=setting.delta),
         exploration=RoundRobin(),
         seed=structure_seed,
     )
@@ -137,7 +143,7 @@ def run_forest(setting: Setting, seed: int) -> Outcome:
         n_actions=setting.n_actions,
         n_trees=N_TREES,
         max_depth=MAX_DEPTH,
-        delta=DELTA,
+        delta=setting.delta,
         variable_gap=float(optimum.variable_gap),
         action_gap=float(optimum.action_gap),
     )
@@ -151,12 +157,10 @@ def run_forest(setting: Setting, seed: int) -> Outcome:
 
 
 @cache
-def forest_worlds(setting: Setting) -> list[tuple[int, OptimalForest]]:
-    """Find the first worlds in which the optimal forest is unique by a margin; the forest has the world's seed."""
-    found: list[tuple[int, OptimalForest]] = []
-    for seed in itertools.count():
-        if len(found) == N_FOREST_WORLDS:
-            return found
+def forest_world(setting: Setting, number: int) -> tuple[int, OptimalForest]:
+    """Find the first, second, ... world in which the optimal forest is unique by a margin; both have the same seed."""
+    first = forest_world(setting, number - 1)[0] + 1 if number else 0
+    for seed in itertools.count(first):
         optimum = OptimalForest(
             *linear_world(setting, seed).joint_distribution(),
             n_trees=N_TREES,
@@ -164,9 +168,9 @@ def forest_worlds(setting: Setting) -> list[tuple[int, OptimalForest]]:
             variable_share=VARIABLE_SHARE,
             seed=seed,
         )
-        if min(optimum.variable_gap, optimum.action_gap) >= SMALLEST_GAP:
-            found.append((seed, optimum))
-    raise AssertionError
+        if min(optimum.variable_gap, optimum.action_gap) >= setting.gap:
+            break
+    return seed, optimum
 
 
 def linear_world(setting: Setting, structure_seed: int) -> Linear:
@@ -200,7 +204,7 @@ STATEMENTS: dict[str, Callable[[Setting, int], Outcome]] = {
     "Theorem 1": run_decision_stump,
     "Theorem 3": run_forest,
 }
-FOREST = Setting("Theorem 3", n_variables=5, n_actions=4)
+FOREST = Setting("Theorem 3", n_variables=5, n_actions=4, gap=0.05)
 
 
 def all_settings() -> list[Setting]:

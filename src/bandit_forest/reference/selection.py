@@ -44,7 +44,7 @@ class VariableElimination:
 
     def __init__(self, *, n_variables: int, n_actions: int, delta: float, tolerance: float) -> None:
         self.variables = np.arange(n_variables)  # V
-        self._plays = np.zeros(n_actions, dtype=np.int64)  # t_k
+        self._plays = [0] * n_actions  # t_k
         self._sums = np.zeros((2, n_actions, n_variables))  # t_k times the mean of k and x_i = v
         self._rounds = 0
         self._tolerance = tolerance
@@ -54,7 +54,7 @@ class VariableElimination:
     def gains(self) -> NDArray[np.float64]:
         """The estimated gain of each remaining variable, once every action has been played."""
         # VE line 4: divided by the plays of the action, not by those with x_i = v.
-        joint_means = self._sums / self._plays[:, np.newaxis]
+        joint_means = self._sums / np.array(self._plays)[:, np.newaxis]
         # VE line 6: the best action of each value, summed over the values.
         gains: NDArray[np.float64] = joint_means.max(axis=1).sum(axis=0)
         return gains
@@ -63,14 +63,14 @@ class VariableElimination:
         """Count one event."""
         # Alg. 2 line 6.
         self._plays[action] += 1
-        # VE lines 2 to 5.
-        observed = context[self.variables]
-        for value in (0, 1):
-            self._sums[value, action] += reward * (observed == value)
+        # VE lines 2 to 5: each variable has the reward for the value that was observed, and 0 for the other.
+        of_one = reward * context[self.variables]
+        self._sums[0, action] += reward - of_one
+        self._sums[1, action] += of_one
 
     def round_is_over(self) -> bool:
         """Say whether the event that was counted last has completed a round: VE line 8."""
-        fewest = int(self._plays.min())
+        fewest = min(self._plays)
         over = fewest > self._rounds
         self._rounds = fewest
         return over
@@ -128,9 +128,8 @@ class ActionElimination:
 
     def _fewest_plays(self, tasks: Ints) -> Ints:
         """Give t_k of the least played remaining action of each task."""
-        fewest: Ints = np.where(self.remaining.take(tasks, axis=1), self._plays.take(tasks, axis=1), _FOREVER).min(
-            axis=0
-        )
+        remaining, plays = self.remaining.take(tasks, axis=1), self._plays.take(tasks, axis=1)
+        fewest: Ints = np.where(remaining, plays, _FOREVER).min(axis=0)
         return fewest
 
     def _bounds(self, plays: Ints) -> NDArray[np.float64]:
