@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.reference.forest import ReferenceForest
 from bandit_forest.reference.selection import VariableSelection
 from bandit_forest.reference.stump import DecisionStump
+from bandit_forest.rules import Elimination
 from bandit_forest.worlds import Stump
 
 
@@ -115,3 +117,27 @@ def test_wrong_calls_are_refused():
     with pytest.raises(InvalidArgumentError, match=r"The 'reward' of DecisionStump.learn must be a number in \[0, 1\]"):
         stump.learn([0, 1], 0, float("nan"))
     assert stump.next_action([0, 1]) == 0
+
+
+@pytest.mark.parametrize("n_actions", [2, 4])
+def test_a_forest_of_one_stump_eliminates_the_same_at_the_same_events(n_actions):
+    # Equations (3) and (4) are (1) and (2) with 2^D times the hypotheses: half the delta here makes up for it.
+    world = Stump(n_variables=4, n_actions=n_actions, action_gap=0.5, structure_seed=3)
+    stump = DecisionStump(n_variables=4, n_actions=n_actions, delta=0.05)
+    forest = ReferenceForest(n_variables=4, n_actions=n_actions, max_depth=1, growth=Elimination(delta=0.1))
+    batch = next(world.batches(8000, seed=5))
+    for context, rewards in zip(batch.contexts, batch.rewards, strict=True):
+        decision = forest.decide(context)
+        if len(stump.remaining_variables) > 1:
+            assert decision.action == stump.next_action(context)
+        stump.learn(context, decision.action, rewards[decision.action])
+        forest.learn(context, decision.action, rewards[decision.action], propensity=decision.propensity)
+        root = forest.trees[0].nodes[0]
+        if root.variable is None:
+            assert stump.remaining_variables == root.remaining_variables
+        else:
+            assert stump.remaining_variables == [root.variable]
+            assert stump.remaining_actions(context) == forest.trees[0].leaf(context).remaining_actions
+        if stump.finished:
+            break
+    assert stump.finished
