@@ -60,4 +60,7 @@ def _make_app() -> "typer.Typer":
 
         run_demo(n_events=events, seed=seed, figure=figure)
 
+    from bandit_forest.experiments.commands import register
+
+    register(app)
     return app

@@ -19,7 +19,7 @@ class Made:
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """What the paper reports for ten million events: its Table 3 ("Summary of results")."""
+    """What the paper reports for ten million events in its summary of results."""
 
     regret: float
     """Against its own reference forest, mean of ten trials."""
@@ -41,6 +41,8 @@ class Setting:
     """A data set by its name, or a synthetic world."""
     policy: Made
     """The policy, without its sizes and its seed: those come from the world and the trial."""
+    family: str = ""
+    """What it shares with the settings whose labels begin the same; families are drawn side by side."""
     published: Published | None = None
     """What the paper has for it."""
 
@@ -52,12 +54,12 @@ class Experiment:
     id: str
     """A group and a name, 'paper/covtype'; its settings are 'paper/covtype/0' and so on."""
     title: str
-    """What is compared."""
+    """What is compared, in a few words."""
     shows: str
     """Which table or figure of the paper it makes again, or what is to be seen."""
     settings: tuple[Setting, ...]
-    chart: Literal["curves", "dots"] = "curves"
-    """How to draw it: regret and reward over events, or the last reward of each setting."""
+    chart: Literal["policies", "levels", "dots"] = "policies"
+    """How to draw it: as curves of policies, or of levels from low to high, or as a dot for each setting."""
     n_events: int = 10_000_000
     """Events of a trial, unless told otherwise."""
     n_trials: int = 10

@@ -3,36 +3,46 @@
 from __future__ import annotations
 
 from bandit_forest.experiments.experiment import Experiment, Made, Setting
+from bandit_forest.rules import Elimination, RoundRobin
 
 __all__ = ["EXPERIMENTS"]
 
-
-def hidden_tree(n_variables: int, n_actions: int) -> Made:
-    """Make the description of a world in which two levels of splits say everything."""
-    return Made(name="HiddenTree", parameters={"n_variables": n_variables, "n_actions": n_actions, "depth": 2})
+# Algorithm 4 as it is analysed, to whom a world of one hidden variable has nothing to hide.
+STUMP = Made(name="BanditTree", parameters={"max_depth": 1, "growth": Elimination(), "exploration": RoundRobin()})
 
 
-POLICY = Made(name="BanditTree", parameters={"max_depth": 2})
+def in_stump_world(label: str, **sizes: int) -> Setting:
+    """Play a world in which one variable of many says which of the actions is the best."""
+    return Setting(
+        label=f"Decision stump, {label}",
+        family="Decision stump",
+        world=Made(name="Stump", parameters={"variable_gap": 0.4, "action_gap": 0.4, **sizes}),
+        policy=STUMP,
+    )
+
 
 EXPERIMENTS = (
     Experiment(
         id="theory/variables",
-        title="A hidden tree: number of variables",
-        shows="regret grows with the logarithm of the number of variables (Theorem 3)",
+        title="One hidden variable: number of variables",
+        shows="regret grows with the logarithm of the number of variables (Theorem 1)",
         settings=tuple(
-            Setting(label=f"{n_variables} variables", world=hidden_tree(n_variables, 4), policy=POLICY)
+            in_stump_world(f"{n_variables} variables", n_variables=n_variables, n_actions=4)
             for n_variables in (8, 32, 128, 512, 2048)
         ),
-        n_events=100_000,
+        chart="levels",
+        n_events=50_000,
+        n_trials=20,
     ),
     Experiment(
         id="theory/actions",
-        title="A hidden tree: number of actions",
-        shows="regret grows in proportion to the number of actions (Theorem 3)",
+        title="One hidden variable: number of actions",
+        shows="regret grows in proportion to the number of actions (Theorem 1)",
         settings=tuple(
-            Setting(label=f"{n_actions} actions", world=hidden_tree(32, n_actions), policy=POLICY)
-            for n_actions in (4, 8, 16, 32)
+            in_stump_world(f"{n_actions} actions", n_variables=32, n_actions=n_actions) for n_actions in (2, 4, 8, 16)
         ),
-        n_events=100_000,
+        chart="levels",
+        n_events=50_000,
+        n_trials=20,
     ),
 )

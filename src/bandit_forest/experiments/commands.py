@@ -1,0 +1,114 @@
+"""The commands of experiments: list them, run them, report them, and fetch the data they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.table import Table
+
+from bandit_forest.experiments.catalogue import EXPERIMENTS, find
+from bandit_forest.experiments.display import Display
+from bandit_forest.experiments.results import Results
+from bandit_forest.experiments.runner import run_experiment
+from bandit_forest.experiments.tables import HEADER, notes, summary_lines
+from bandit_forest.worlds.datasets import fetch
+
+__all__ = ["register"]
+
+_INTERRUPTED = 130
+
+Data = Annotated[Path | None, typer.Option(help="Folder of UCI's files; else BANDIT_FOREST_DATA, else the cache.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(experiments)
+    app.command()(run)
+    app.command()(report)
+    data = typer.Typer(help="Data sets of the experiments.", no_args_is_help=True)
+    data.command("fetch")(fetch_data)
+    data.callback()(lambda: None)
+    app.add_typer(data, name="data")
+
+
+def experiments() -> None:
+    """List the experiments."""
+    table = Table("id", "settings", "what", "shows", box=None)
+    for experiment in EXPERIMENTS.values():
+        table.add_row(experiment.id, str(len(experiment.settings)), experiment.title, experiment.shows)
+    console = Console()
+    console.print(table)
+    console.print("\nRun one with: bandit-forest run ID, or one setting of it with its number: bandit-forest run ID/0")
+
+
+def run(
+    id: Annotated[str, typer.Argument(help="An experiment, or one setting of it, such as paper/covtype/0.")],
+    events: Annotated[int | None, typer.Option(min=1, help="Events of a trial; else as the experiment says.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Trials of a setting; else as the experiment says.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at a time; else all cores.")] = None,
+    data: Data = None,
+    out: Annotated[Path, typer.Option(help="Folder of all results.")] = Path("out"),
+) -> None:
+    """Run an experiment; the same command again goes on where it was stopped."""
+    experiment, settings = find(id)
+    console = Console()
+    try:
+        with Display(console) as display:
+            run_experiment(
+                experiment,
+                settings=settings,
+                n_events=events,
+                n_trials=trials,
+                jobs=jobs,
+                data=data,
+                out=out,
+                watch=display.watch,
+            )
+    except KeyboardInterrupt:
+        console.print("Stopped. Finished trials are kept: the same command goes on from there.")
+        raise typer.Exit(_INTERRUPTED) from None
+    console.print(f"Finished. See the results with: bandit-forest report {out}", soft_wrap=True)
+
+
+def report(
+    out: Annotated[Path, typer.Argument(help="Folder of all results.")] = Path("out"),
+) -> None:
+    """Make tables, figures and a page of all results in a folder."""
+    from bandit_forest.experiments.report import write_report
+
+    console = Console()
+    for results in write_report(out):
+        console.print(_table(results))
+        for note in notes(results):
+            console.print(note, style="dim")
+        console.print()
+    console.print(f"The page: {out / 'report.html'}; the figures: {out / 'figures'}", soft_wrap=True)
+
+
+def fetch_data(
+    name: Annotated[str, typer.Argument(help="covtype, adult or census1990.")],
+    data: Data = None,
+) -> None:
+    """Download a data set from UCI and check it; what is there already is not downloaded again."""
+    console = Console()
+    columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(name, total=None)
+        paths = fetch(name, data, progress=lambda here, whole: progress.update(bar, completed=here, total=whole))
+    for path in paths:
+        console.print(str(path), soft_wrap=True)
+
+
+def _table(results: Results) -> Table:
+    experiment = results.experiment
+    table = Table(title=f"{experiment.title} ({experiment.id})", title_justify="left", box=box.SIMPLE_HEAD)
+    for number, name in enumerate(HEADER):
+        table.add_column(name, justify="right" if number else "left")
+    for line in summary_lines(results):
+        table.add_row(*line, style="dim" if line.is_from_paper else None)
+    return table

@@ -1,0 +1,138 @@
+"""The summary of an experiment as lines of text: for the terminal, for pages and for files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bandit_forest.experiments.experiment import Published
+from bandit_forest.experiments.results import Mean, Result, Results, mean
+from bandit_forest.experiments.trial import LAST_EVENTS
+
+__all__ = ["HEADER", "notes", "summary_csv", "summary_lines", "summary_markdown"]
+
+PAPER_EVENTS = 10_000_000
+_IN_THE_PAPER = "… in the paper"
+
+
+class Line(NamedTuple):
+    """A line of a table, all in words."""
+
+    policy: str
+    trials: str
+    regret: str
+    rate: str
+    time: str
+
+    @property
+    def is_from_paper(self) -> bool:
+        """Whether the numbers are the paper's."""
+        return self.policy == _IN_THE_PAPER
+
+
+HEADER = Line("policy", "trials", "regret", "last 100,000", "time")
+
+
+def summary_lines(results: Results) -> list[Line]:
+    """Give the lines of the summary: the reference, where it is a forest, and each policy, with the paper's below."""
+    lines = []
+    rates = results.reference_rates
+    if rates is not None:
+        lines.append(Line("Reference: random forest", str(len(rates)), "0", _percent(mean(rates)), ""))
+    for result in results.results:
+        lines.append(_line(result))
+        if result.setting.published is not None:
+            lines.append(_paper_line(result.setting.published))
+    return lines
+
+
+def notes(results: Results) -> list[str]:
+    """Say what must be known to read the summary."""
+    last = min(results.n_events, LAST_EVENTS)
+    said = [
+        f"Trials of {results.n_events:,} events; 'last 100,000' is the average reward of the last {last:,}. "
+        "± is the 95 % interval over trials. Time is what the policy took, for one trial on one core."
+    ]
+    if any(result.setting.published for result in results.results):
+        said.append(
+            f"The paper's numbers are for {PAPER_EVENTS:,} events, ten trials, its own reference forest and encoding."
+        )
+    return said + results.data
+
+
+def summary_markdown(results: Results) -> str:
+    """Give the summary as a table in Markdown."""
+    rows = [HEADER, Line("---", *["---:"] * (len(HEADER) - 1)), *summary_lines(results)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+
+
+def summary_csv(all_results: Sequence[Results]) -> str:
+    """Give the numbers of all summaries, with no rounding to speak of, for other programs."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    quantities = [
+        f"{name}{part}" for name in ("regret", "average_reward", "rate", "seconds") for part in ("", "_margin")
+    ]
+    writer.writerow(["setting", "label", "n_events", "n_trials", *quantities])
+    for results in all_results:
+        for result in results.results:
+            identity = [results.experiment.setting_id(result.number), result.setting.label]
+            measured = (result.regrets[:, -1], result.averages, result.rates, result.seconds)
+            numbers = [f"{number:.6g}" for values in measured for number in mean(values)]
+            writer.writerow([*identity, results.n_events, result.n_trials, *numbers])
+    return text.getvalue()
+
+
+def _line(result: Result) -> Line:
+    return Line(
+        result.setting.label,
+        str(result.n_trials),
+        _count(mean(result.regrets[:, -1])),
+        _percent(mean(result.rates)),
+        _duration(mean(result.seconds).value),
+    )
+
+
+def _paper_line(published: Published) -> Line:
+    return Line(
+        _IN_THE_PAPER,
+        "10",
+        _count(Mean(published.regret, published.interval)),
+        _percent(Mean(published.rate, math.nan)),
+        _duration(60 * published.minutes),
+    )
+
+
+def _count(number: Mean) -> str:
+    """Write a count, in thousands when it is large.
+
+    Examples
+    --------
+    >>> _count(Mean(742_123.4, 50_012.3)), _count(Mean(7_170.0, math.nan))
+    ('742 ± 50 k', '7,170')
+    """
+    size, unit = (1e3, " k") if number.value >= 1e5 else (1.0, "")
+    return _with_margin(number, size, ",.0f") + unit
+
+
+def _percent(number: Mean) -> str:
+    return _with_margin(number, 0.01, ".1f") + " %"
+
+
+def _with_margin(number: Mean, size: float, form: str) -> str:
+    text = f"{number.value / size:{form}}"
+    return text if math.isnan(number.margin) else f"{text} ± {number.margin / size:{form}}"
+
+
+def _duration(seconds: float) -> str:
+    """Say how long something took.
+
+    Examples
+    --------
+    >>> _duration(3.14159), _duration(600), _duration(30000)
+    ('3.1 s', '10 min', '500 min')
+    """
+    return f"{seconds:.2g} s" if seconds < 99.5 else f"{seconds / 60:,.0f} min"
