@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.errors import MissingExtraError
-from bandit_forest.experiments.experiment import Setting
+from bandit_forest.experiments.experiment import Experiment, Setting
 from bandit_forest.experiments.results import Result, Results, mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_figure", "render"]
+__all__ = ["caption", "draw_figure", "render"]
 
 # Okabe and Ito's colours without their yellow, which white paper swallows; dashes tell lines apart without colours.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#777777")
@@ -45,6 +45,16 @@ def draw_figure(results: Results) -> Figure:
         draw(figure, results)
         figure.suptitle(results.experiment.title, fontsize=10)
     return figure
+
+
+def caption(experiment: Experiment) -> str:
+    """Say what is drawn."""
+    if experiment.chart == "dots":
+        return "Means over trials with 95 % intervals."
+    return (
+        "Means over trials; bands are 95 % intervals, drawn from three trials on. "
+        "Reward is the average over a twentieth of all events."
+    )
 
 
 def render(figure: Figure, format: str) -> bytes:
@@ -129,12 +139,14 @@ def _draw_dots(figure: Figure, results: Results) -> None:
 
 
 def _draw_curve(ax: Axes, result: Result, values: NDArray[np.float64], **style: Any) -> None:
-    """Draw the mean of the trials, and its 95 % interval as a band."""
+    """Draw the mean of the trials, and its 95 % interval as a band; that of two trials would cover everything."""
     means = [mean(column) for column in values.T]
     middle, margin = np.array(means).T
     ax.plot(result.n_events, middle, label=_level(result.setting), linewidth=1.4, **style)
-    if result.n_trials > 1:
-        ax.fill_between(result.n_events, middle - margin, middle + margin, color=style["color"], alpha=0.2, linewidth=0)
+    if result.n_trials > 2:
+        ax.fill_between(
+            result.n_events, middle - margin, middle + margin, color=style["color"], alpha=0.15, linewidth=0
+        )
 
 
 def _level(setting: Setting) -> str:
@@ -152,18 +164,19 @@ def _finish_reward(ax: Axes, results: Results) -> None:
     rates = results.reference_rates
     if rates is not None:
         ax.axhline(rates.mean(), color="#444444", linewidth=0.8)
-        ax.annotate("reference", (results.n_events, rates.mean()), (0, -2), **_AT_THE_END)
+        ax.annotate("reference", (results.n_events, rates.mean()), (0, 2), **_AT_THE_END)
     _finish_axes(ax)
     ax.set_ylabel("reward (%)")
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g}")
 
 
-_AT_THE_END: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "top", "fontsize": 8}
+_AT_THE_END: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "bottom", "fontsize": 8}
 
 
 def _finish_axes(ax: Axes) -> None:
-    # The lines decide what is shown: the bands of two or three trials would dwarf them.
-    heights = np.concatenate([np.asarray(line.get_ydata()) for line in ax.get_lines()])
+    # The lines decide what is shown, here and in axes of the same scale: the bands of few trials would dwarf them.
+    lines = [line for one in ax.get_shared_y_axes().get_siblings(ax) for line in one.get_lines()]
+    heights = np.concatenate([np.asarray(line.get_ydata()) for line in lines])
     ax.set_ylim(min(0.0, 1.1 * heights.min()), 1.1 * heights.max())
     ax.set_xlabel("events")
     ax.set_xlim(left=0)

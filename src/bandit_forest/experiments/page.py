@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from bandit_forest.experiments.figures import caption
 from bandit_forest.experiments.results import Results
 from bandit_forest.experiments.tables import HEADER, notes, summary_lines
 
@@ -26,8 +27,9 @@ thead th { border-bottom: 2px solid #999; }
 .ours td { border-top: 1px solid #eee; }
 .paper { color: #777; }
 .paper td:first-child { padding-left: 2rem; }
-img { width: 100%; height: auto; margin: 1rem 0; }
-p.note, summary, details { color: #555; font-size: 0.9rem; }
+figure { margin: 1.5rem 0; }
+img { width: 100%; height: auto; }
+.note, summary, details { color: #555; font-size: 0.9rem; }
 details td { text-align: left; white-space: normal; vertical-align: top; }
 """
 
@@ -61,7 +63,8 @@ def _section(results: Results, figure: bytes) -> str:
             f'<p class="note">Shows: {escape(experiment.shows)}.</p>',
             f'<div class="wide">{_summary(results)}</div>',
             *(f'<p class="note">{escape(note)}</p>' for note in notes(results)),
-            f'<img src="{source}" alt="{escape(experiment.title)}: {escape(experiment.shows)}">',
+            f'<figure><img src="{source}" alt="{escape(experiment.title)}: {escape(experiment.shows)}">',
+            f'<figcaption class="note">{escape(caption(experiment))}</figcaption></figure>',
             f"<details><summary>How it was made</summary>\n{_origin(results)}</details>\n</section>",
         ]
     )

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ __all__ = ["GreedyForest", "Model", "RandomForest", "data_hash", "fitted_file"]
 
 _REVISION = 1  # raise it whenever fitting or its file changes
 _TREES_AT_ONCE = 10
+_CURE = "The reference forest needs scikit-learn: pip install 'bandit-forest[experiments]'."
 _UNPLAYED_SEED = 2**32  # trials have the first seeds
 
 Progress = Callable[[int], object]
@@ -47,12 +48,12 @@ class Model(Protocol):
 class RandomForest:
     """The paper's reference: an ordinary random forest of unlimited depth, from scikit-learn.
 
-    It is fitted to the whole data set, without noise. Where a row rewards no action (an unknown occupation in Adult) it
-    is told just that, by a class of its own; but like every policy it must then play, and plays the action that it
-    holds most probable. So it is fitted to every row that is played, knows all that full information tells, and is the
-    strongest of the readings that we tried: it earns 47.9 % on Adult, against 47.6 % when it is fitted without such
-    rows, and 45.7 % when it may play nothing where it expects that nothing is rewarded. A weaker reference would
-    flatter every policy.
+    It is fitted to the whole data set, without noise, as the paper says. Where a row rewards no action (an unknown
+    occupation in Adult) it is told just that, by a class of its own; but like every policy it must then play, and plays
+    the action that it holds most probable. Of the readings of the paper this is the literal one: every row that is
+    played is known to it. On the first 100,000 events of Adult, in trials 0 and 1, it earns 47.5 and 47.6 %; the same
+    when it is fitted without such rows; and 45.2 and 45.3 % when it may play nothing where it expects that nothing is
+    rewarded, which would make every regret look smaller.
 
     Parameters
     ----------
@@ -68,17 +69,23 @@ class RandomForest:
     @property
     def fitted_with(self) -> str:
         """scikit-learn, with its version."""
-        _import_ensemble()
-        return f"scikit-learn {version('scikit-learn')}"
+        try:
+            return f"scikit-learn {version('scikit-learn')}"
+        except PackageNotFoundError as error:
+            raise MissingExtraError(_CURE) from error
 
     def fit(self, dataset: Dataset, *, jobs: int, progress: Progress) -> FlatForest:
         """Fit the forest; the number of jobs changes the time alone."""
         return FlatForest.from_trees(self._trees(dataset, jobs, progress), n_variables=dataset.n_variables)
 
     def _trees(self, dataset: Dataset, jobs: int, progress: Progress) -> Iterator[TreeArrays]:
-        # Some trees at a time, which warm_start makes the same as all at once, so that there is progress to tell.
-        forest = _import_ensemble().RandomForestClassifier(random_state=self.seed, n_jobs=jobs, warm_start=True)
+        try:
+            from sklearn.ensemble import RandomForestClassifier
+        except ImportError as error:
+            raise MissingExtraError(_CURE) from error
+        forest = RandomForestClassifier(random_state=self.seed, n_jobs=jobs, warm_start=True)
         contexts = dataset.contexts.astype(np.float32)
+        # Some trees at a time, which warm_start makes the same as all at once, so that there is progress to tell.
         for n_before in range(0, self.n_trees, _TREES_AT_ONCE):
             forest.n_estimators = min(n_before + _TREES_AT_ONCE, self.n_trees)
             forest.fit(contexts, dataset.labels)
@@ -155,15 +162,6 @@ def fitted_file(model: Model, dataset: Dataset) -> Path:
     key = f"{_REVISION} {model!r} {model.fitted_with} {data_hash(dataset)}"
     name = f"{dataset.name}-{type(model).__name__}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
     return cache_folder() / "references" / name
-
-
-def _import_ensemble() -> Any:
-    try:
-        from sklearn import ensemble
-    except ImportError as error:
-        cure = "pip install 'bandit-forest[experiments]'"
-        raise MissingExtraError(f"The reference forest needs scikit-learn: {cure}.") from error
-    return ensemble
 
 
 def _from_sklearn(tree: Any, classes: NDArray[np.int64], n_actions: int) -> TreeArrays:

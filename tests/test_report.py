@@ -1,0 +1,246 @@
+"""From rows to tables, figures and a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bandit_forest.cli import main
+from bandit_forest.errors import DamagedFileError
+from bandit_forest.experiments import EXPERIMENTS, Experiment
+from bandit_forest.experiments.manifest import describe_session, open_manifest
+from bandit_forest.experiments.plan import trial_files
+from bandit_forest.experiments.report import write_report
+from bandit_forest.experiments.results import NoResultsError, read_results
+from bandit_forest.experiments.tables import notes, summary_csv, summary_lines, summary_markdown
+from bandit_forest.experiments.trial import row_points
+
+COVTYPE = EXPERIMENTS["paper/covtype"]
+DESCRIPTION = "A made data set <small>: 3 rows, 2 variables, 2 actions"
+
+
+def write_manifest(out: Path, experiment: Experiment, *, n_events: int, n_trials: int, labels: list[str]) -> Path:
+    """Write the manifest of a run on made data."""
+    settings = [
+        {"label": label, "world": {"name": "covtype"}, "policy": {"name": "Made", "parameters": {"size": 1}}}
+        for label in labels
+    ]
+    plays_data = not experiment.id.startswith("theory/")
+    run = {
+        "experiment": experiment.id,
+        "n_events": n_events,
+        "settings": settings,
+        "data": {"covtype": {"name": "covtype", "description": DESCRIPTION}} if plays_data else {},
+        "reference": "a made forest",
+    }
+    folder = out / experiment.id
+    open_manifest(folder, run, n_trials=n_trials, session=describe_session(jobs=2))
+    return folder
+
+
+def write_rows(folder: Path, number: int, seed: int, rows: list[tuple[int, float, float]], seconds: float) -> None:
+    """Write a finished trial."""
+    files = trial_files(folder, number, seed)
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{n_events},{regret:.10g},{reward:.10g}" for n_events, regret, reward in rows]
+    files.rows.write_text("\n".join(["n_events,regret,reward", *lines]) + "\n")
+    files.times.write_text(f"n_events,seconds\n{rows[-1][0]},{seconds}\n")
+
+
+def write_made_results(out: Path, experiment: Experiment, *, n_events: int, n_trials: int) -> None:
+    """Write plausible results of an experiment: every policy learns, some faster."""
+    labels = [setting.label for setting in experiment.settings]
+    folder = write_manifest(out, experiment, n_events=n_events, n_trials=n_trials, labels=labels)
+    events = np.array(row_points(n_events))
+    draws = np.random.default_rng(0)
+    for number in range(len(labels)):
+        for seed in range(n_trials):
+            best = 0.45 + 0.3 * number / len(labels) + 0.01 * draws.normal()
+            reward = best * (events - n_events / 20 * (1 - np.exp(-events / n_events * 20)))
+            rows = list(zip(events.tolist(), (0.8 * events - reward).tolist(), reward.tolist(), strict=True))
+            write_rows(folder, number, seed, rows, seconds=1.0 + number)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Two policies: one with three trials whose numbers are easy to check, one with a single trial."""
+    labels = [setting.label for setting in COVTYPE.settings]
+    folder = write_manifest(tmp_path, COVTYPE, n_events=300_000, n_trials=4, labels=labels)
+    for seed, last in enumerate((60_000.0, 61_000.0, 62_000.0)):
+        rows = [(150_000, 40_000.0, 70_000.0), (200_000, 50_000.0, 100_000.0)]
+        write_rows(folder, 0, seed, [*rows, (300_000, 50_000.0 + 80_000 - last, 100_000 + last)], seconds=100.0 + seed)
+    write_rows(folder, 4, 2, [(200_000, 90_000.0, 60_000.0), (300_000, 120_000.0, 110_000.0)], seconds=2.5)
+    return tmp_path
+
+
+def test_a_summary_has_means_with_95_percent_intervals_and_the_paper_s_numbers_below(out: Path):
+    (results,) = read_results(out)
+    lines = {line.policy: line[1:] for line in summary_lines(results) if not line.is_from_paper}
+    # Student's t for two degrees of freedom is 4.3027: 1,000 * 4.3027 / sqrt(3) = 2,484.
+    assert lines == {
+        "Reference: random forest": ("3", "0", "80.0 ± 0.0 %", ""),
+        "Bandit Forest, depth 10-18": ("3", "69,000 ± 2,484", "61.0 ± 2.5 %", "2 min"),
+        "Banditron": ("1", "120 k", "50.0 %", "2.5 s"),
+    }
+    assert [line[1:] for line in summary_lines(results) if line.is_from_paper] == [
+        ("10", "742 ± 50 k", "65.8 %", "500 min"),
+        ("10", "1,990 ± 100 k", "49.1 %", "10 min"),
+    ]
+
+
+def test_the_summary_in_markdown(out: Path):
+    (results,) = read_results(out)
+    header, rule, *lines = summary_markdown(results).splitlines()
+    assert header == "| policy | trials | regret | last 100,000 | time |"
+    assert rule == "| --- | ---: | ---: | ---: | ---: |"
+    assert lines[1] == "| Bandit Forest, depth 10-18 | 3 | 69,000 ± 2,484 | 61.0 ± 2.5 % | 2 min |"
+    assert len(lines) == 5
+
+
+def test_the_summary_for_other_programs(out: Path):
+    rows = list(csv.DictReader(io.StringIO(summary_csv(read_results(out)))))
+    assert [row["setting"] for row in rows] == ["paper/covtype/0", "paper/covtype/4"]
+    assert (rows[0]["n_events"], rows[0]["n_trials"]) == ("300000", "3")
+    assert float(rows[0]["average_reward"]) == pytest.approx(161_000 / 300_000, rel=1e-5)
+    assert float(rows[0]["rate"]) == pytest.approx(0.61)
+    assert float(rows[0]["seconds_margin"]) == pytest.approx(2.484, abs=0.001)
+    assert rows[1]["regret_margin"] == "nan"
+
+
+def test_notes_say_how_many_events_and_which_data(out: Path):
+    (results,) = read_results(out)
+    said = " ".join(notes(results))
+    assert "Trials of 300,000 events" in said
+    assert "The paper's numbers are for 10,000,000 events" in said
+    assert DESCRIPTION in said
+
+
+def test_a_short_trial_has_the_rate_of_all_its_events(tmp_path: Path):
+    folder = write_manifest(tmp_path, COVTYPE, n_events=10, n_trials=1, labels=["Uniform"])
+    write_rows(folder, 0, 0, [(4, 1.0, 2.0), (10, 2.0, 6.0)], seconds=0.01)
+    (results,) = read_results(tmp_path)
+    assert results.results[0].rates.tolist() == [0.6]
+    assert results.results[0].reference_rates.tolist() == [0.8]
+    assert "of the last 10." in notes(results)[0]
+
+
+def test_a_setting_that_the_experiment_no_longer_has_keeps_its_label(tmp_path: Path):
+    folder = write_manifest(tmp_path, COVTYPE, n_events=10, n_trials=1, labels=["Something else"])
+    write_rows(folder, 0, 0, [(10, 2.0, 6.0)], seconds=0.01)
+    (results,) = read_results(tmp_path)
+    assert [line.policy for line in summary_lines(results)] == ["Reference: random forest", "Something else"]
+
+
+class Tags(HTMLParser):
+    """Collects tags, and checks that they are closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.sources: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+        self.sources += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_page_is_whole_and_needs_no_other_file(out: Path):
+    write_report(out)
+    page = Tags()
+    page.feed((out / "report.html").read_text())
+    assert page.open == []
+    assert len(page.sources) == 1
+    assert page.sources[0].startswith("data:image/svg+xml;base64,")
+    text = " ".join(page.texts)
+    for expected in ("69,000 ± 2,484", "742 ± 50 k", DESCRIPTION, "a made forest", "Made(size=1)", "2 jobs",
+                     "bandit-forest run paper/covtype --events 300000 --trials 4"):  # fmt: skip
+        assert expected in text
+    assert "http" not in re.sub(r"base64,[^\"]*", "", (out / "report.html").read_text())
+
+
+@pytest.mark.parametrize("id", ["paper/covtype", "paper/depth", "paper/size", "paper/readings"])
+@pytest.mark.parametrize("n_trials", [1, 3])
+def test_every_kind_of_chart_is_drawn(id: str, n_trials: int, tmp_path: Path):
+    experiment = EXPERIMENTS[id]
+    write_made_results(tmp_path, experiment, n_events=200_000, n_trials=n_trials)
+    write_report(tmp_path)
+    name = experiment.id.replace("/", "-")
+    assert (tmp_path / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    svg = (tmp_path / "figures" / f"{name}.svg").read_text()
+    assert "</svg>" in svg
+
+
+def test_the_same_rows_give_the_same_files(out: Path):
+    write_report(out)
+    files = {path: path.read_bytes() for path in out.rglob("*") if path.suffix in (".png", ".svg", ".html", ".md")}
+    assert len(files) == 4
+    write_report(out)
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def test_several_experiments_are_on_one_page(tmp_path: Path):
+    for id in ("paper/covtype", "theory/actions"):
+        write_made_results(tmp_path, EXPERIMENTS[id], n_events=1000, n_trials=2)
+    assert [results.name for results in write_report(tmp_path)] == ["paper-covtype", "theory-actions"]
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("<section>") == page.count("<img ") == 2
+    assert (tmp_path / "summary.md").read_text().count("## ") == 2
+
+
+def test_the_folder_of_one_experiment_can_be_reported_too(out: Path):
+    (results,) = write_report(out / "paper" / "covtype")
+    assert results.name == "paper-covtype"
+    assert (out / "paper" / "covtype" / "figures" / "paper-covtype.png").exists()
+
+
+def test_a_folder_without_finished_trials_is_answered_with_the_cure(tmp_path: Path):
+    with pytest.raises(
+        NoResultsError, match=r"has no finished trials. Make some with: bandit-forest run paper/covtype"
+    ):
+        read_results(tmp_path)
+    write_manifest(tmp_path, COVTYPE, n_events=10, n_trials=1, labels=["Uniform"])
+    with pytest.raises(NoResultsError):
+        read_results(tmp_path)
+
+
+def test_damaged_files_are_refused(out: Path):
+    rows = trial_files(out / "paper" / "covtype", 0, 0).rows
+    text = rows.read_text()
+    rows.write_text(text.replace("40000", "forty"))
+    with pytest.raises(
+        DamagedFileError, match=r"0-seed0.csv cannot be read: .* Remove it and run the experiment again"
+    ):
+        read_results(out)
+    rows.write_text(text)
+    manifest = out / "paper" / "covtype" / "manifest.json"
+    manifest.write_text(manifest.read_text()[:-20])
+    with pytest.raises(DamagedFileError, match=r"manifest.json cannot be read"):
+        read_results(out)
+
+
+def test_the_command_ends_with_the_table(out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    monkeypatch.setattr(sys, "argv", ["bandit-forest", "report", str(out)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    printed = capsys.readouterr().out
+    for expected in ("paper/covtype", "69,000 ± 2,484", "742 ± 50 k", "report.html"):
+        assert expected in printed
+    assert json.loads((out / "paper" / "covtype" / "manifest.json").read_text())["n_trials"] == 4
