@@ -113,41 +113,30 @@ class ActionElimination:
 
     def round_is_over(self, task: int) -> bool:
         """Say whether the event that was counted last has completed a round of a task: AE line 3."""
-        fewest = self._fewest_plays(np.array([task]))[0]
+        fewest = self._plays[self.remaining[:, task], task].min()
         over = bool(fewest > self._rounds[task])
         self._rounds[task] = fewest
         return over
 
     def eliminate(self, tasks: Ints) -> None:
         """Remove irrelevant actions from each of these tasks according to equation (2): AE line 4."""
-        fewest = self._fewest_plays(tasks)
-        tasks, fewest = tasks[fewest > 0], fewest[fewest > 0]
-        bounds = self._bounds(fewest)
-        for position in np.flatnonzero(self._contested(tasks, bounds)):
-            self._eliminate(int(tasks[position]), float(bounds[position]))
-
-    def _fewest_plays(self, tasks: Ints) -> Ints:
-        """Give t_k of the least played remaining action of each task."""
         remaining, plays = self.remaining.take(tasks, axis=1), self._plays.take(tasks, axis=1)
-        fewest: Ints = np.where(remaining, plays, _FOREVER).min(axis=0)
-        return fewest
+        bounds = self._bounds(np.where(remaining, plays, _FOREVER).min(axis=0))
+        means = self._sums.take(tasks, axis=1) / np.maximum(plays, 1)
+        best = np.where(remaining, means, -np.inf).max(axis=0)
+        worst = np.where(remaining, means, np.inf).min(axis=0)
+        # Few tasks lose an action, so that all are looked at together before any is looked at alone.
+        contested = (best - worst + self._tolerance >= bounds) & (remaining.sum(axis=0) > 1)
+        for position in np.flatnonzero(contested):
+            self._eliminate(int(tasks[position]), float(bounds[position]))
 
     def _bounds(self, plays: Ints) -> NDArray[np.float64]:
         """Give the right side of equation (2) for each number of plays; its table doubles when too short."""
-        most = int(plays.max(initial=0))
+        most = int(plays.max())
         if most >= len(self._table):
             radii = [radius(number, self._log_hypotheses) for number in range(1, 2 * most + 1)]
             self._table = ACTION_WIDTH * np.array([np.inf, *radii])
         return self._table[plays]
-
-    def _contested(self, tasks: Ints, bounds: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Say which tasks lose an action now: few do, so that all are looked at together before any is alone."""
-        remaining = self.remaining.take(tasks, axis=1)
-        means = self._sums.take(tasks, axis=1) / self._plays.take(tasks, axis=1)
-        best = np.where(remaining, means, -np.inf).max(axis=0)
-        worst = np.where(remaining, means, np.inf).min(axis=0)
-        contested: NDArray[np.bool_] = (best - worst + self._tolerance >= bounds) & (remaining.sum(axis=0) > 1)
-        return contested
 
     def _eliminate(self, task: int, bound: float) -> None:
         """Remove irrelevant actions from one task."""
