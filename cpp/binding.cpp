@@ -10,7 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include "elimination.hpp"
 #include "forest.hpp"
+#include "greedy.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -62,8 +64,7 @@ std::span<const T> span_of(const In<T>& array) {
 }
 
 // The available actions as a set; a mask of no entries means all.
-std::vector<std::uint64_t> available_of(const bf::Forest& forest, const In<bool>& mask) {
-    const std::size_t n_actions = forest.settings().n_actions;
+std::vector<std::uint64_t> available_of(std::size_t n_actions, const In<bool>& mask) {
     std::vector<std::uint64_t> set(bf::words_for(n_actions), 0);
     if (mask.shape(0) == 0) {
         bf::fill(set, n_actions);
@@ -76,98 +77,234 @@ std::vector<std::uint64_t> available_of(const bf::Forest& forest, const In<bool>
     return set;
 }
 
-std::pair<std::int64_t, double> decide(bf::Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
-    std::int64_t action = 0;
-    double propensity = 0.0;
-    const std::vector<std::uint64_t> set = available_of(forest, available);
-    const nb::gil_scoped_release unlocked;
-    forest.decide({context.data(), 1, context.shape(0)}, set, {&action, 1}, {&propensity, 1});
-    return {action, propensity};
-}
-
-void learn(bf::Forest& forest, const In<std::uint8_t>& context, std::int64_t action, double reward, double propensity) {
-    const nb::gil_scoped_release unlocked;
-    forest.learn({context.data(), 1, context.shape(0)}, {&action, 1}, {&reward, 1}, {&propensity, 1});
-}
-
-std::tuple<Out<std::int64_t>, Out<double>> decide_many(bf::Forest& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available) {
-    const std::size_t n = contexts.shape(0);
-    Buffer<std::int64_t> actions(n);
-    Buffer<double> propensities(n);
-    const std::vector<std::uint64_t> set = available_of(forest, available);
-    {
-        const nb::gil_scoped_release unlocked;
-        forest.decide(contexts_of(contexts), set, actions.span(), propensities.span());
-    }
-    return std::make_tuple(actions.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
-}
-
-void learn_many(bf::Forest& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
-                const In<double>& rewards, const In<double>& propensities) {
-    const nb::gil_scoped_release unlocked;
-    forest.learn(contexts_of(contexts), span_of(actions), span_of(rewards), span_of(propensities));
-}
-
-std::tuple<Out<std::int64_t>, Out<double>, Out<double>> play(bf::Forest& forest, const InRows<std::uint8_t>& contexts, const InRows<double>& rewards) {
-    const std::size_t n = contexts.shape(0);
-    Buffer<std::int64_t> actions(n);
-    Buffer<double> propensities(n);
-    Buffer<double> earned(n);
-    {
-        const nb::gil_scoped_release unlocked;
-        forest.play(contexts_of(contexts), {rewards.data(), rewards.shape(0) * rewards.shape(1)}, actions.span(),
-                    propensities.span(), earned.span());
-    }
-    return std::make_tuple(actions.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}),
-                          earned.release<Out<double>>({n}));
-}
-
-nb::dict nodes(const bf::Forest& forest, std::size_t number) {
-    const std::size_t n_actions = forest.settings().n_actions;
-    const std::size_t n_variables = forest.settings().n_variables;
-    return forest.read_tree(number, [&](const bf::Elimination& growth) {
-        const bf::Tree& tree = growth.tree();
-        const std::size_t n = tree.size();
-        Buffer<std::int64_t> parent(n), depth(n), variable(n), child(n), visits(n);
-        Buffer<std::uint8_t> status(n), actions(n * n_actions), variables(n * n_variables);
-        Buffer<double> tolerance(n), mean_rewards(n * n_actions);
-        Buffer<std::int64_t> plays(n * n_actions);
-        for (std::size_t i = 0; i < n; ++i) {
+// The arrays of a tree's nodes, as they go to Python.
+class NodeArrays {
+   public:
+    NodeArrays(const bf::Tree& tree, std::size_t n_actions)
+        : n_(tree.size()),
+          n_actions_(n_actions),
+          parent_(n_),
+          depth_(n_),
+          variable_(n_),
+          child_(n_),
+          visits_(n_),
+          plays_(n_ * n_actions),
+          mean_rewards_(n_ * n_actions) {
+        for (std::size_t i = 0; i < n_; ++i) {
             const auto node = static_cast<bf::NodeId>(i);
             const bool leaf = tree.is_leaf(node);
-            const bf::NodeState& state = growth.state(node);
-            parent.data[i] = i == 0 ? -1 : static_cast<std::int64_t>(tree.path(node).parent);
-            depth.data[i] = tree.path(node).depth;
-            variable.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).variable);
-            child.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).child);
-            visits.data[i] = static_cast<std::int64_t>(state.visits);
-            status.data[i] = static_cast<std::uint8_t>(state.status);
-            tolerance.data[i] = state.tolerance;
-            for (std::size_t k = 0; k < n_actions; ++k) {
-                const bf::Tally& tally = growth.tallies(node)[k];
-                plays.data[i * n_actions + k] = static_cast<std::int64_t>(tally.plays);
-                mean_rewards.data[i * n_actions + k] =
-                    tally.plays == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                     : tally.gain / growth.denominator(node, k);
-                actions.data[i * n_actions + k] = bf::contains(growth.remaining_actions(node), k);
-            }
-            bf::for_each(growth.remaining_variables(node),
-                         [&](std::size_t v) { variables.data[i * n_variables + v] = 1; });
+            parent_.data[i] = i == 0 ? -1 : static_cast<std::int64_t>(tree.path(node).parent);
+            depth_.data[i] = tree.path(node).depth;
+            variable_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).variable);
+            child_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).child);
+            std::fill_n(mean_rewards_.data.get() + i * n_actions, n_actions, std::numeric_limits<double>::quiet_NaN());
         }
+    }
+
+    void set(std::size_t node, std::size_t action, double plays, double mean) {
+        visits_.data[node] += static_cast<std::int64_t>(plays);
+        plays_.data[node * n_actions_ + action] = static_cast<std::int64_t>(plays);
+        mean_rewards_.data[node * n_actions_ + action] = mean;
+    }
+
+    nb::dict release() {
         nb::dict out;
-        out["parent"] = parent.release<Out<std::int64_t>>({n});
-        out["depth"] = depth.release<Out<std::int64_t>>({n});
-        out["variable"] = variable.release<Out<std::int64_t>>({n});
-        out["child"] = child.release<Out<std::int64_t>>({n});
-        out["status"] = status.release<Out<std::uint8_t>>({n});
-        out["visits"] = visits.release<Out<std::int64_t>>({n});
-        out["tolerance"] = tolerance.release<Out<double>>({n});
-        out["plays"] = plays.release<OutRows<std::int64_t>>({n, n_actions});
-        out["mean_rewards"] = mean_rewards.release<OutRows<double>>({n, n_actions});
-        out["remaining_actions"] = actions.release<OutRows<std::uint8_t>>({n, n_actions});
-        out["remaining_variables"] = variables.release<OutRows<std::uint8_t>>({n, n_variables});
+        out["parent"] = parent_.release<Out<std::int64_t>>({n_});
+        out["depth"] = depth_.release<Out<std::int64_t>>({n_});
+        out["variable"] = variable_.release<Out<std::int64_t>>({n_});
+        out["child"] = child_.release<Out<std::int64_t>>({n_});
+        out["visits"] = visits_.release<Out<std::int64_t>>({n_});
+        out["plays"] = plays_.release<OutRows<std::int64_t>>({n_, n_actions_});
+        out["mean_rewards"] = mean_rewards_.release<OutRows<double>>({n_, n_actions_});
         return out;
-    });
+    }
+
+   private:
+    std::size_t n_;          // nodes
+    std::size_t n_actions_;  // columns of the matrices
+    Buffer<std::int64_t> parent_, depth_, variable_, child_, visits_;
+    Buffer<std::int64_t> plays_;
+    Buffer<double> mean_rewards_;
+};
+
+nb::dict nodes_of(const bf::Elimination& growth, const bf::Settings& settings) {
+    const std::size_t n = growth.tree().size();
+    NodeArrays arrays(growth.tree(), settings.n_actions);
+    Buffer<std::uint8_t> status(n), actions(n * settings.n_actions), variables(n * settings.n_variables);
+    Buffer<double> tolerance(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto node = static_cast<bf::NodeId>(i);
+        status.data[i] = static_cast<std::uint8_t>(growth.state(node).status);
+        tolerance.data[i] = growth.state(node).tolerance;
+        for (std::size_t k = 0; k < settings.n_actions; ++k) {
+            const bf::Tally& tally = growth.tallies(node)[k];
+            if (tally.plays > 0) {
+                arrays.set(i, k, static_cast<double>(tally.plays), tally.gain / growth.denominator(node, k));
+            }
+            actions.data[i * settings.n_actions + k] = bf::contains(growth.remaining_actions(node), k);
+        }
+        bf::for_each(growth.remaining_variables(node),
+                     [&](std::size_t v) { variables.data[i * settings.n_variables + v] = 1; });
+    }
+    nb::dict out = arrays.release();
+    out["status"] = status.release<Out<std::uint8_t>>({n});
+    out["tolerance"] = tolerance.release<Out<double>>({n});
+    out["remaining_actions"] = actions.release<OutRows<std::uint8_t>>({n, settings.n_actions});
+    out["remaining_variables"] = variables.release<OutRows<std::uint8_t>>({n, settings.n_variables});
+    return out;
+}
+
+nb::dict nodes_of(const bf::GreedyTree& growth, const bf::Settings& settings) {
+    const std::size_t n = growth.tree().size();
+    NodeArrays arrays(growth.tree(), settings.n_actions);
+    Buffer<double> gain(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto node = static_cast<bf::NodeId>(i);
+        gain.data[i] = growth.gain(node);
+        if (growth.tree().is_leaf(node)) {
+            const bf::Slot slot = growth.tree().step(node).child;
+            for (std::size_t k = 0; k < settings.n_actions; ++k) {
+                arrays.set(i, k, static_cast<double>(growth.leaves().count(slot, k)),
+                           static_cast<double>(growth.leaves().mean(slot, k)));
+            }
+        }
+    }
+    nb::dict out = arrays.release();
+    out["gain"] = gain.release<Out<double>>({n});
+    return out;
+}
+
+template <class Growth>
+void bind_forest(nb::module_& m, const char* name) {
+    using Forest = bf::Forest<Growth>;
+    nb::class_<Forest>(m, name)
+        .def(nb::init<const typename Forest::Settings&>(), "settings"_a)
+        .def(
+            "__init__",
+            [](Forest* self, const typename Forest::Settings& settings, const nb::bytes& saved) {
+                new (self) Forest(settings, std::span<const char>(saved.c_str(), saved.size()));
+            },
+            "settings"_a, "saved"_a)
+        .def("save",
+             [](const Forest& forest) {
+                 const std::string bytes = [&] {
+                     const nb::gil_scoped_release unlocked;
+                     return forest.save();
+                 }();
+                 return nb::bytes(bytes.data(), bytes.size());
+             })
+        .def(
+            "decide",
+            [](Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+                std::pair<std::int64_t, double> decision;
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                const nb::gil_scoped_release unlocked;
+                forest.decide({context.data(), 1, context.shape(0)}, set, {&decision.first, 1}, {&decision.second, 1});
+                return decision;
+            },
+            "context"_a, "available"_a)
+        .def(
+            "learn",
+            [](Forest& forest, const In<std::uint8_t>& context, std::int64_t action, double reward, double propensity) {
+                const nb::gil_scoped_release unlocked;
+                forest.learn({context.data(), 1, context.shape(0)}, {&action, 1}, {&reward, 1}, {&propensity, 1});
+            },
+            "context"_a, "action"_a, "reward"_a, "propensity"_a)
+        .def(
+            "decide_many",
+            [](Forest& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available) {
+                const std::size_t n = contexts.shape(0);
+                Buffer<std::int64_t> actions(n);
+                Buffer<double> propensities(n);
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    forest.decide(contexts_of(contexts), set, actions.span(), propensities.span());
+                }
+                return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
+                                       propensities.template release<Out<double>>({n}));
+            },
+            "contexts"_a, "available"_a)
+        .def(
+            "learn_many",
+            [](Forest& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
+               const In<double>& rewards, const In<double>& propensities) {
+                const nb::gil_scoped_release unlocked;
+                forest.learn(contexts_of(contexts), span_of(actions), span_of(rewards), span_of(propensities));
+            },
+            "contexts"_a, "actions"_a, "rewards"_a, "propensities"_a)
+        .def(
+            "play",
+            [](Forest& forest, const InRows<std::uint8_t>& contexts, const InRows<double>& rewards) {
+                const std::size_t n = contexts.shape(0);
+                Buffer<std::int64_t> actions(n);
+                Buffer<double> propensities(n);
+                Buffer<double> earned(n);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    forest.play(contexts_of(contexts), {rewards.data(), rewards.shape(0) * rewards.shape(1)},
+                                actions.span(), propensities.span(), earned.span());
+                }
+                return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
+                                       propensities.template release<Out<double>>({n}),
+                                       earned.template release<Out<double>>({n}));
+            },
+            "contexts"_a, "rewards"_a)
+        .def(
+            "propensities",
+            [](const Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                return forest.read_leaves(context_of(context), [&](const Growth& growth, auto leaves) {
+                    bf::Plan plan;
+                    growth.plan(leaves, set, plan);
+                    return as_array(plan.probabilities);
+                });
+            },
+            "context"_a, "available"_a)
+        .def(
+            "votes",
+            [](const Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                return forest.read_leaves(context_of(context), [&](const Growth& growth, auto leaves) {
+                    return as_array(growth.votes(leaves, set));
+                });
+            },
+            "context"_a, "available"_a)
+        .def(
+            "mean_rewards",
+            [](const Forest& forest, const In<std::uint8_t>& context) {
+                return forest.read_leaves(context_of(context), [](const Growth& growth, auto leaves) {
+                    return as_array(growth.mean_rewards(leaves));
+                });
+            },
+            "context"_a)
+        .def(
+            "nodes",
+            [](const Forest& forest, std::size_t tree) {
+                return forest.read(
+                    [&](const Growth& growth) { return nodes_of(growth.tree(tree), forest.settings()); });
+            },
+            "tree"_a)
+        .def(
+            "max_depth",
+            [](const Forest& forest, std::size_t tree) {
+                return forest.read([&](const Growth& growth) { return growth.tree(tree).max_depth(); });
+            },
+            "tree"_a)
+        .def_prop_ro("n_events", &Forest::n_events)
+        .def_prop_ro("n_nodes",
+                     [](const Forest& forest) {
+                         return forest.read([](const Growth& growth) {
+                             std::size_t nodes = 0;
+                             for (const bf::Tree* tree : growth.shapes()) {
+                                 nodes += tree->size();
+                             }
+                             return nodes;
+                         });
+                     })
+        .def_prop_ro("n_bytes", [](const Forest& forest) {
+            return sizeof(Forest) + forest.read([](const Growth& growth) { return growth.n_bytes(); });
+        });
 }
 
 }  // namespace
@@ -191,69 +328,35 @@ NB_MODULE(_core, m) {
         .def(
             "__init__",
             [](bf::Settings* self, std::size_t n_variables, std::size_t n_actions, std::size_t n_trees,
-               std::size_t min_max_depth, std::size_t max_max_depth, double delta, double min_tolerance,
-               double max_tolerance, double variable_share, std::size_t test_interval, std::size_t max_nodes,
-               std::uint64_t seed, double quorum, bf::Remaining remaining, bf::Estimate estimate,
-               bf::Exploration exploration) {
-                new (self) bf::Settings{n_variables,   n_actions,     n_trees,        min_max_depth, max_max_depth, delta,
-                                        min_tolerance, max_tolerance, variable_share, test_interval, max_nodes,     seed,
-                                        quorum,        remaining,     estimate,       exploration};
+               std::size_t min_max_depth, std::size_t max_max_depth, double variable_share, std::size_t max_nodes,
+               std::uint64_t seed) {
+                new (self) bf::Settings{n_variables,   n_actions,      n_trees,   min_max_depth,
+                                        max_max_depth, variable_share, max_nodes, seed};
             },
-            nb::kw_only(), "n_variables"_a, "n_actions"_a, "n_trees"_a, "min_max_depth"_a, "max_max_depth"_a, "delta"_a,
-            "min_tolerance"_a, "max_tolerance"_a, "variable_share"_a, "test_interval"_a, "max_nodes"_a, "seed"_a,
-            "quorum"_a, "remaining"_a, "estimate"_a, "exploration"_a);
-    nb::class_<bf::Forest>(m, "Forest")
-        .def(nb::init<const bf::Settings&>(), "settings"_a)
+            nb::kw_only(), "n_variables"_a, "n_actions"_a, "n_trees"_a, "min_max_depth"_a, "max_max_depth"_a,
+            "variable_share"_a, "max_nodes"_a, "seed"_a);
+    nb::class_<bf::EliminationSettings, bf::Settings>(m, "EliminationSettings")
         .def(
             "__init__",
-            [](bf::Forest* self, const bf::Settings& settings, const nb::bytes& saved) {
-                new (self) bf::Forest(settings, std::span<const char>(saved.c_str(), saved.size()));
+            [](bf::EliminationSettings* self, const bf::Settings& settings, double delta, double min_tolerance,
+               double max_tolerance, std::size_t test_interval, double quorum, bf::Remaining remaining,
+               bf::Estimate estimate, bf::Exploration exploration) {
+                new (self) bf::EliminationSettings{settings,      delta,  min_tolerance, max_tolerance,
+                                                   test_interval, quorum, remaining,     estimate,
+                                                   exploration};
             },
-            "settings"_a, "saved"_a)
-        .def("save",
-             [](const bf::Forest& forest) {
-                 const std::string bytes = [&] {
-                     const nb::gil_scoped_release unlocked;
-                     return forest.save();
-                 }();
-                 return nb::bytes(bytes.data(), bytes.size());
-             })
-        .def("decide", &decide, "context"_a, "available"_a)
-        .def("learn", &learn, "context"_a, "action"_a, "reward"_a, "propensity"_a)
-        .def("decide_many", &decide_many, "contexts"_a, "available"_a)
-        .def("learn_many", &learn_many, "contexts"_a, "actions"_a, "rewards"_a, "propensities"_a)
-        .def("play", &play, "contexts"_a, "rewards"_a)
+            "settings"_a, nb::kw_only(), "delta"_a, "min_tolerance"_a, "max_tolerance"_a, "test_interval"_a, "quorum"_a,
+            "remaining"_a, "estimate"_a, "exploration"_a);
+    nb::class_<bf::GreedySettings, bf::Settings>(m, "GreedySettings")
         .def(
-            "propensities",
-            [](const bf::Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
-                return as_array(forest.plan_for(context_of(context), available_of(forest, available)).probabilities);
+            "__init__",
+            [](bf::GreedySettings* self, const bf::Settings& settings, std::size_t min_events, double min_gain,
+               double shrinkage, double learning_share, std::size_t log_capacity, double greed) {
+                new (self) bf::GreedySettings{settings,       min_events,   min_gain, shrinkage,
+                                              learning_share, log_capacity, greed};
             },
-            "context"_a, "available"_a)
-        .def(
-            "votes",
-            [](const bf::Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
-                return as_array(forest.plan_for(context_of(context), available_of(forest, available)).votes);
-            },
-            "context"_a, "available"_a)
-        .def(
-            "mean_rewards",
-            [](const bf::Forest& forest, const In<std::uint8_t>& context) {
-                return as_array(forest.mean_rewards(context_of(context)));
-            },
-            "context"_a)
-        .def(
-            "leaves",
-            [](const bf::Forest& forest, const In<std::uint8_t>& context) {
-                return as_array(forest.leaves(context_of(context)));
-            },
-            "context"_a)
-        .def("nodes", &nodes, "tree"_a)
-        .def("max_depth",
-             [](const bf::Forest& forest, std::size_t tree) {
-                 return forest.read_tree(tree, [](const bf::Elimination& growth) { return growth.max_depth(); });
-             },
-             "tree"_a)
-        .def_prop_ro("n_events", &bf::Forest::n_events)
-        .def_prop_ro("n_nodes", &bf::Forest::n_nodes)
-        .def_prop_ro("n_bytes", &bf::Forest::n_bytes);
+            "settings"_a, nb::kw_only(), "min_events"_a, "min_gain"_a, "shrinkage"_a, "learning_share"_a,
+            "log_capacity"_a, "greed"_a);
+    bind_forest<bf::EliminationGrowth>(m, "EliminationForest");
+    bind_forest<bf::GreedyGrowth>(m, "GreedyForest");
 }

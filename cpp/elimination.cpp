@@ -5,14 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "clones.hpp"
 #include "random.hpp"
-
-// One portable binary with the faster paths chosen at run time. The sanitizers' start-up does not bear it.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-#define BANDIT_FOREST_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define BANDIT_FOREST_CLONES
-#endif
 
 namespace bandit_forest {
 
@@ -82,18 +76,13 @@ double denominator_of(Estimate estimate, const Tally& tally, std::uint64_t visit
     return 0.0;
 }
 
-double log_hypotheses(const Settings& s, double estimates) {
+double log_hypotheses(const EliminationSettings& s, double estimates) {
     return std::log(estimates) + static_cast<double>(s.max_max_depth) * std::log(2.0) - std::log(s.delta);
-}
-
-std::size_t draw_depth(const Settings& s, std::size_t tree_number) {
-    const double width = static_cast<double>(s.max_max_depth - s.min_max_depth + 1);
-    return s.min_max_depth + static_cast<std::size_t>(width * draw(s.seed, Purpose::depth, tree_number));
 }
 
 }  // namespace
 
-Elimination::Elimination(const Settings& settings, std::size_t tree_number)
+Elimination::Elimination(const EliminationSettings& settings, std::size_t tree_number)
     : settings_(&settings),
       action_words_(words_for(settings.n_actions)),
       max_depth_(draw_depth(settings, tree_number)),
@@ -110,7 +99,7 @@ Elimination::Elimination(const Settings& settings, std::size_t tree_number)
 
 void Elimination::new_path(NodeId node) {
     assert(node == states_.size());
-    const Settings& s = *settings_;
+    const EliminationSettings& s = *settings_;
     const Path& path = tree_.path(node);
     const double tolerance =
         s.min_tolerance + (s.max_tolerance - s.min_tolerance) * uniform(mix(path.key, Purpose::tolerance));
@@ -165,7 +154,7 @@ std::vector<std::uint32_t> Elimination::candidates(NodeId node) const {
 }
 
 void Elimination::make_stump(NodeId node) {
-    const Settings& s = *settings_;
+    const EliminationSettings& s = *settings_;
     if (free_stumps_.empty()) {
         free_stumps_.push_back(static_cast<std::int32_t>(stumps_.size()));
         stumps_.emplace_back();
@@ -363,7 +352,7 @@ std::size_t Elimination::n_bytes() const {
 }
 
 void Elimination::check() const {
-    const Settings& s = *settings_;
+    const EliminationSettings& s = *settings_;
     const std::size_t n = tree_.size();
     require(n <= s.max_nodes || n == 1, "a tree has too many nodes");
     require(states_.size() == n && remaining_.size() == n * action_words_ && tallies_.size() == n * s.n_actions,
@@ -382,6 +371,7 @@ void Elimination::check() const {
         require(state.status <= Status::terminal, "a node has an unknown status");
         require(state.last_level == static_cast<std::uint8_t>(tree_.path(node).depth + std::size_t{1} == max_depth_),
                 "a node's level is not its depth");
+        require(!tree_.is_leaf(node) || tree_.step(node).child == node, "a leaf is not labelled with its number");
         require((state.status == Status::split) == !tree_.is_leaf(node), "a node's status is not its shape");
         const ConstWords actions = remaining_actions(node);
         require(is_set_below(actions, s.n_actions), "a node's actions are not actions");

@@ -8,6 +8,7 @@
 
 #include "archive.hpp"
 #include "bits.hpp"
+#include "exploration.hpp"
 #include "pool.hpp"
 #include "settings.hpp"
 #include "tree.hpp"
@@ -65,7 +66,7 @@ struct Stump {
 
 class Elimination {
    public:
-    Elimination(const Settings& settings, std::size_t tree_number);
+    Elimination(const EliminationSettings& settings, std::size_t tree_number);
 
     // Learns one event in the leaf that its context leads to.
     void learn(NodeId leaf, const Event& event);
@@ -146,7 +147,7 @@ class Elimination {
     void hand_over(NodeId node, std::uint32_t variable, NodeId child);
     void check() const;
 
-    const Settings* settings_;        // of the forest, which outlives its trees
+    const EliminationSettings* settings_;        // of the forest, which outlives its trees
     std::size_t action_words_;        // words of a set of actions
     std::size_t max_depth_;           // D_θ
     double log_variable_hypotheses_;  // log(4 2^D K M D_θ L / δ), equation (3)
@@ -158,6 +159,37 @@ class Elimination {
     std::vector<Stump> stumps_;             // of the selecting nodes that have been visited
     Pool gains_;                            // their sums of gains by action and variable
     std::vector<std::int32_t> free_stumps_; // unused places in stumps_
+};
+
+// The trees, and the choice of an action from what remains in them.
+class EliminationGrowth {
+   public:
+    using Settings = EliminationSettings;
+
+    explicit EliminationGrowth(const EliminationSettings& settings);
+
+    std::span<const Tree* const> shapes() const { return shapes_; }
+    const Elimination& tree(std::size_t number) const { return trees_.at(number); }
+
+    void prefetch(std::span<const NodeId> leaves) const;
+    void plan(std::span<const NodeId> leaves, ConstWords available, Plan& out) const;
+    void learn(const Observation& event, std::span<const NodeId> leaves);
+    // NaN where no tree knows a mean.
+    std::vector<double> mean_rewards(std::span<const NodeId> leaves) const;
+    std::vector<std::uint32_t> votes(std::span<const NodeId> leaves, ConstWords available) const;
+    std::size_t n_bytes() const;
+
+    template <class Archive>
+    void archive(Archive& io) {
+        for (Elimination& tree : trees_) {
+            tree.archive(io);
+        }
+    }
+
+   private:
+    const EliminationSettings* settings_;  // of the forest
+    std::vector<Elimination> trees_;
+    std::vector<const Tree*> shapes_;      // of the trees, for routing
 };
 
 }  // namespace bandit_forest

@@ -14,7 +14,7 @@ void spread_uniformly(ConstWords set, std::vector<double>& probabilities) {
 
 }  // namespace
 
-void plan(const Settings& settings, ConstWords sets, ConstWords available, Plan& out) {
+void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out) {
     const std::size_t words = available.size();
     assert(sets.size() == settings.n_trees * words);
     out.probabilities.assign(settings.n_actions, 0.0);
@@ -64,6 +64,21 @@ void plan(const Settings& settings, ConstWords sets, ConstWords available, Plan&
             spread_uniformly(any, out.probabilities);
         }
     }
+}
+
+void inverse_gap(std::span<const double> means, ConstWords available, double greed, std::vector<double>& probabilities) {
+    probabilities.assign(means.size(), 0.0);
+    std::size_t best = first(available);
+    for_each(available, [&](std::size_t action) { best = means[action] > means[best] ? action : best; });
+    const auto n_actions = static_cast<double>(count(available));
+    double others = 0.0;
+    for_each(available, [&](std::size_t action) {
+        if (action != best) {
+            probabilities[action] = 1.0 / (n_actions + greed * (means[best] - means[action]));
+            others += probabilities[action];
+        }
+    });
+    probabilities[best] = 1.0 - others;
 }
 
 std::size_t pick(std::span<const double> probabilities, double number) {

@@ -1,4 +1,4 @@
-// Exploration as a pure function: the actions that remain in each tree go in, the probability of each action comes out.
+// Exploration as pure functions: what the trees say goes in, the probability of each action comes out.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,21 @@ struct Plan {
     std::vector<std::uint32_t> votes;   // by action: trees that have settled on it
 };
 
-// `sets` holds the remaining actions of each tree, one set after the other; `available` those of this event.
-void plan(const Settings& settings, ConstWords sets, ConstWords available, Plan& out);
+// One event as it is learned.
+struct Observation {
+    ConstWords context;  // packed, with a spare zero bit
+    std::size_t action;  // the action taken
+    double reward;       // what it earned
+    double propensity;   // the probability with which it was drawn
+};
+
+// Votes and draws of the paper: `sets` holds the remaining actions of each tree, one set after the other; `available`
+// the actions of this event.
+void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out);
+
+// Inverse gap weighting (Abe and Long 1999; Foster and Rakhlin 2020): an action is drawn with probability
+// 1 / (number of actions + greed * its distance from the best mean), the best one with what is left.
+void inverse_gap(std::span<const double> means, ConstWords available, double greed, std::vector<double>& probabilities);
 
 // The action to which the cumulated probabilities reach beyond a number in [0, 1).
 std::size_t pick(std::span<const double> probabilities, double number);

@@ -1,4 +1,4 @@
-// A forest: trees grown by elimination, and the choice of an action from what remains in them.
+// A forest: packs and routes contexts, lets its growth rule plan and learn, and draws the actions.
 #pragma once
 
 #include <atomic>
@@ -9,16 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "elimination.hpp"
 #include "exploration.hpp"
 #include "settings.hpp"
+#include "tree.hpp"
 
 namespace bandit_forest {
-
-struct Choice {
-    std::size_t action;
-    double propensity;
-};
 
 // A batch of contexts: rows of n_variables bytes, zeros and ones.
 struct Contexts {
@@ -29,9 +24,17 @@ struct Contexts {
     std::span<const std::uint8_t> row(std::size_t event) const { return {rows + event * n_variables, n_variables}; }
 };
 
+struct Choice {
+    std::size_t action;
+    double propensity;
+};
+
 // Safe for concurrent calls: deciding shares the forest, learning has it alone.
+template <class Growth>
 class Forest {
    public:
+    using Settings = typename Growth::Settings;
+
     explicit Forest(const Settings& settings);
     Forest(const Settings& settings, std::span<const char> saved);
 
@@ -48,41 +51,46 @@ class Forest {
     void play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
               std::span<double> propensities, std::span<double> earned);
 
-    // The plan for one context: probabilities and votes of all actions.
-    Plan plan_for(std::span<const std::uint8_t> context, ConstWords available) const;
-    // Mean reward of each action, over the trees that know one; NaN where none does.
-    std::vector<double> mean_rewards(std::span<const std::uint8_t> context) const;
-    // The leaf of each tree that a context leads to.
-    std::vector<NodeId> leaves(std::span<const std::uint8_t> context) const;
-
-    // Calls visit(tree) while nobody learns.
+    // Calls visit(growth, leaves) for one context while nobody learns.
     template <class Visit>
-    auto read_tree(std::size_t number, Visit&& visit) const {
+    auto read_leaves(std::span<const std::uint8_t> context, Visit&& visit) const {
+        Scratch& scratch = scratch_of(settings_);
         const std::shared_lock lock(mutex_);
-        return visit(trees_.at(number));
+        route(context, scratch);
+        return visit(growth_, std::span<const std::uint32_t>(scratch.leaves));
     }
 
-    std::uint64_t n_events() const;
-    std::size_t n_nodes() const;
-    std::size_t n_bytes() const;
+    // Calls visit(growth) while nobody learns.
+    template <class Visit>
+    auto read(Visit&& visit) const {
+        const std::shared_lock lock(mutex_);
+        return visit(growth_);
+    }
+
+    std::uint64_t n_events() const { return read([this](const Growth&) { return events_; }); }
     std::string save() const;
 
    private:
-    struct Scratch;
+    // Buffers for one event, kept by each thread so that no call allocates.
+    struct Scratch {
+        std::vector<std::uint64_t> context;  // packed, with a spare zero bit
+        std::vector<std::uint32_t> leaves;   // labels, by tree
+        Plan plan;
+    };
+
+    static Scratch& scratch_of(const Settings& settings);
 
     template <class Archive>
     void archive(Archive& io);
     void route(std::span<const std::uint8_t> context, Scratch& scratch) const;
     Choice choose(ConstWords available, Scratch& scratch);
     void learn_routed(std::size_t action, double reward, double propensity, Scratch& scratch);
-    std::vector<std::uint64_t> all_actions() const;
 
     const Settings settings_;
-    std::vector<Elimination> trees_;
-    std::vector<const Tree*> shapes_;           // of the trees, for routing
-    std::atomic<std::uint64_t> decisions_{0};   // numbers the draws
-    std::atomic<std::uint64_t> rotations_{0};   // events played in rotation
-    std::uint64_t events_ = 0;                  // events learned
+    Growth growth_;
+    std::atomic<std::uint64_t> decisions_{0};  // numbers the draws
+    std::atomic<std::uint64_t> rotations_{0};  // events played in rotation
+    std::uint64_t events_ = 0;                 // events learned
     mutable std::shared_mutex mutex_;
 };
 

@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "settings.hpp"
+
 namespace bandit_forest {
 
 // What a draw is for: the second word of every address.
-enum class Purpose : std::uint64_t { tree = 1, decision = 2, tolerance = 3, depth = 4 };
+enum class Purpose : std::uint64_t { tree = 1, decision = 2, tolerance = 3, depth = 4, learning = 5 };
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 constexpr std::uint64_t mix(std::uint64_t key, std::uint64_t value) {
@@ -33,6 +35,12 @@ constexpr std::uint64_t root_key(std::uint64_t seed, std::uint64_t tree) { retur
 
 constexpr std::uint64_t child_key(std::uint64_t key, std::uint32_t variable, std::uint32_t value) {
     return mix(key, 2ULL * variable + value);
+}
+
+// The depth of a tree, between the least and the most.
+inline std::size_t draw_depth(const Settings& s, std::size_t tree) {
+    const double width = static_cast<double>(s.max_max_depth - s.min_max_depth + 1);
+    return s.min_max_depth + static_cast<std::size_t>(width * draw(s.seed, Purpose::depth, tree));
 }
 
 // The variables that a path may split on: a share of them, rounded up, in order.

@@ -6,6 +6,18 @@
 
 namespace bandit_forest {
 
+// What every forest has.
+struct Settings {
+    std::size_t n_variables;    // M
+    std::size_t n_actions;      // K
+    std::size_t n_trees;        // L
+    std::size_t min_max_depth;  // the depths D of the trees are drawn between this
+    std::size_t max_max_depth;  // and this
+    double variable_share;      // share of the variables that a node may split on
+    std::size_t max_nodes;      // most nodes of a tree
+    std::uint64_t seed;         // of all draws
+};
+
 // Which actions are in play on a path that still selects its variable.
 enum class Remaining : std::uint8_t {
     all,        // all of them, as NewPath says
@@ -28,23 +40,26 @@ enum class Exploration : std::uint8_t {
     tree_draw,    // a tree, then uniformly among its remaining actions
 };
 
-struct Settings {
-    std::size_t n_variables;    // M
-    std::size_t n_actions;      // K
-    std::size_t n_trees;        // L
-    std::size_t min_max_depth;  // the depths D of the trees are drawn between this
-    std::size_t max_max_depth;  // and this
+// Growth by elimination, as in the paper.
+struct EliminationSettings : Settings {
     double delta;               // probability of failure
     double min_tolerance;       // the tolerances of the nodes are drawn between this
     double max_tolerance;       // and this
-    double variable_share;      // share of the variables that a node may split on
     std::size_t test_interval;  // a node tests for elimination every so many visits
-    std::size_t max_nodes;      // most nodes of a tree
-    std::uint64_t seed;         // of all draws
     double quorum;              // share of the trees that must have settled for a vote
     Remaining remaining;
     Estimate estimate;
     Exploration exploration;
+};
+
+// Growth by the best split so far.
+struct GreedySettings : Settings {
+    std::size_t min_events;    // a leaf tries to split when it holds so many events
+    double min_gain;           // and does when the variance that the best split explains is so many times its noise
+    double shrinkage;          // events that a leaf's inheritance of means is worth
+    double learning_share;     // share of the trees that learn an event
+    std::size_t log_capacity;  // events that are remembered for splitting; a power of two
+    double greed;              // exploration by inverse gap weighting with greed * sqrt(events)
 };
 
 }  // namespace bandit_forest

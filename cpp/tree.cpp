@@ -58,12 +58,10 @@ void Tree::check() {
     require(paths_[0].parent == 0 && paths_[0].depth == 0, "a tree's root is not a root");
     levels_ = 0;
     std::size_t next = 1;  // children are made in pairs: each pair must be claimed by one earlier split
-    std::vector<NodeId> parent_of(steps_.size(), 0);
     for (std::size_t node = 0; node < steps_.size(); ++node) {
         const Step& step = steps_[node];
         require(step.variable <= n_variables_, "a node tests an unknown variable");
         if (step.variable == n_variables_) {
-            require(step.child == node, "a leaf does not end its path");
             continue;
         }
         require(step.child > node && step.child % 2 == 1 && step.child + std::size_t{1} < steps_.size(),
@@ -78,28 +76,34 @@ void Tree::check() {
     require(next == steps_.size(), "a node belongs to no path");
 }
 
-void route(std::span<const Tree* const> trees, ConstWords context, std::span<NodeId> leaves) {
-    assert(trees.size() == leaves.size());
+void route(std::span<const Tree* const> trees, ConstWords context, std::span<std::uint32_t> labels) {
+    assert(trees.size() == labels.size());
     const std::uint64_t* const bits = context.data();
     for (std::size_t start = 0; start < trees.size(); start += group) {
         const std::size_t n = std::min(group, trees.size() - start);
         const Step* steps[group];
-        NodeId at[group];
+        NodeId at[group] = {};
         std::uint32_t levels = 0;
         for (std::size_t g = 0; g < n; ++g) {
             steps[g] = trees[start + g]->steps();
-            at[g] = 0;
             levels = std::max(levels, trees[start + g]->levels());
         }
-        for (std::uint32_t level = 0; level < levels; ++level) {
+        const auto leaf = static_cast<std::uint32_t>(trees[start]->n_variables());
+        bool moved = true;
+        for (std::uint32_t level = 0; level < levels && moved; ++level) {
+            moved = false;
             for (std::size_t g = 0; g < n; ++g) {
                 const Step step = steps[g][at[g]];
                 const std::uint64_t value = (bits[step.variable / 64] >> (step.variable % 64)) & 1U;
-                at[g] = step.child + static_cast<NodeId>(value);
+                const bool inner = step.variable != leaf;
+                at[g] = inner ? step.child + static_cast<NodeId>(value) : at[g];
+                moved |= inner;
                 prefetch(steps[g] + at[g]);
             }
         }
-        std::copy_n(at, n, leaves.begin() + static_cast<std::ptrdiff_t>(start));
+        for (std::size_t g = 0; g < n; ++g) {
+            labels[start + g] = steps[g][at[g]].child;
+        }
     }
 }
 

@@ -14,11 +14,10 @@ namespace bandit_forest {
 
 using NodeId = std::uint32_t;
 
-// What routing reads, eight nodes to a cache line. A leaf points at itself through a variable that is always zero,
-// so that a descent needs no branch.
+// What routing reads, eight nodes to a cache line.
 struct Step {
     std::uint32_t variable;  // the variable that is tested; n_variables in a leaf
-    NodeId child;            // where value 0 leads; value 1 leads to the next node
+    std::uint32_t child;     // where value 0 leads, value 1 leads to the next node; in a leaf what the growth rule likes
 };
 
 // What routing does not read.
@@ -32,12 +31,16 @@ class Tree {
    public:
     Tree(std::size_t n_variables, std::uint64_t key);
 
+    std::size_t n_variables() const { return n_variables_; }
     std::size_t size() const { return steps_.size(); }
     bool is_leaf(NodeId node) const { return steps_[node].variable == n_variables_; }
     const Step& step(NodeId node) const { return steps_[node]; }
     const Path& path(NodeId node) const { return paths_[node]; }
     const Step* steps() const { return steps_.data(); }
     std::uint32_t levels() const { return levels_; }
+
+    // What routing to a leaf gives back; the leaf's own number unless it is set.
+    void set_label(NodeId leaf, std::uint32_t label) { steps_[leaf].child = label; }
 
     // Makes a leaf test a variable; gives back the child for value 0, which the child for value 1 follows.
     NodeId split(NodeId leaf, std::uint32_t variable);
@@ -65,8 +68,8 @@ class Tree {
     std::vector<Path> paths_;   // by node
 };
 
-// Routes one context through many trees at once, so that their cache misses overlap.
+// Routes one context through many trees at once, so that their cache misses overlap; gives back the leaves' labels.
 // The context has n_variables + 1 bits, the last one zero.
-void route(std::span<const Tree* const> trees, ConstWords context, std::span<NodeId> leaves);
+void route(std::span<const Tree* const> trees, ConstWords context, std::span<std::uint32_t> labels);
 
 }  // namespace bandit_forest

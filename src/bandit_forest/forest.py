@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from bandit_forest import _core, archive
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
 from bandit_forest.policy import Decision, Decisions, Played
-from bandit_forest.rules import Elimination, Exploration, RoundRobin, UniformOverRemaining, check_range
+from bandit_forest.rules import (
+    Elimination,
+    Exploration,
+    Greedy,
+    Growth,
+    InverseGap,
+    RoundRobin,
+    UniformOverRemaining,
+    check_range,
+)
 from bandit_forest.tree import Nodes, TreeView
 from bandit_forest.validation import (
     check_action,
@@ -33,7 +42,9 @@ __all__ = ["BanditForest", "BanditTree"]
 
 _ALL = np.empty(0, dtype=np.bool_)
 _MAX_SEED = 2**64 - 1
-_EXPLORATIONS = {"RoundRobin": RoundRobin, "UniformOverRemaining": UniformOverRemaining}
+_RULES: dict[str, Callable[..., Growth | Exploration]] = {
+    rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
+}
 
 # The preset of the paper's experiments: docs/decisions.md says how its readings were chosen.
 _PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
@@ -90,7 +101,7 @@ class BanditForest:
         n_trees: int = 100,
         max_depth: int | tuple[int, int] = (10, 18),
         variable_share: float = 0.8,
-        growth: Elimination = _PAPER_GROWTH,
+        growth: Growth = _PAPER_GROWTH,
         exploration: Exploration = _PAPER_EXPLORATION,
         max_nodes: int = 2**14,
         seed: int = 0,
@@ -100,10 +111,12 @@ class BanditForest:
         owner = type(self).__name__
         self._n_variables = check_int(n_variables, "n_variables", owner, high=2**20)
         self._n_actions = check_int(n_actions, "n_actions", owner, low=2, high=2**16)
-        if not isinstance(growth, Elimination):
-            refuse("growth", owner, "a growth rule such as Elimination()", growth)
-        if not isinstance(exploration, (RoundRobin, UniformOverRemaining)):
-            refuse("exploration", owner, "RoundRobin() or UniformOverRemaining()", exploration)
+        if not isinstance(growth, Growth):
+            refuse("growth", owner, "Greedy() or Elimination()", growth)
+        if isinstance(growth, Greedy) and not isinstance(exploration, InverseGap):
+            refuse("exploration", owner, "InverseGap() with greedy growth", exploration)
+        if isinstance(growth, Elimination) and not isinstance(exploration, RoundRobin | UniformOverRemaining):
+            refuse("exploration", owner, "RoundRobin() or UniformOverRemaining() with elimination", exploration)
         self._n_trees = check_int(n_trees, "n_trees", owner, high=2**20)
         self._max_depth = check_range(max_depth, "max_depth", owner)
         self._variable_share = check_number(
@@ -115,7 +128,7 @@ class BanditForest:
         self._seed = check_int(seed, "seed", owner, low=0, high=_MAX_SEED)
         self._variable_names = _check_names(variable_names, "variable_names", owner, self._n_variables, "x")
         self._action_names = _check_names(action_names, "action_names", owner, self._n_actions, "action ")
-        self._core = _core.Forest(self._settings())
+        self._core = self._make_core()
 
     @classmethod
     def paper(
@@ -330,33 +343,28 @@ class BanditForest:
         available = check_available(available_actions, owner, self._n_actions)
         return check_context(context, owner, self._n_variables), _ALL if available is None else available
 
-    def _settings(self) -> _core.Settings:
-        min_tolerance, max_tolerance = self._growth.tolerance_range
-        rotates = isinstance(self._exploration, RoundRobin)
-        exploration = "round_robin" if rotates else f"{self._exploration.draw}_draw"  # type: ignore[union-attr]
-        return _core.Settings(
+    def _make_core(self, *saved: bytes) -> _core.EliminationForest | _core.GreedyForest:
+        settings = _core.Settings(
             n_variables=self._n_variables,
             n_actions=self._n_actions,
             n_trees=self._n_trees,
             min_max_depth=self._max_depth[0],
             max_max_depth=self._max_depth[1],
-            delta=self._growth.delta,
-            min_tolerance=min_tolerance,
-            max_tolerance=max_tolerance,
             variable_share=self._variable_share,
-            test_interval=self._growth.test_interval,
             max_nodes=self._max_nodes,
             seed=self._seed,
-            quorum=self._exploration.quorum,
-            remaining=_core.Remaining[self._growth.remaining],
-            estimate=_core.Estimate[self._growth.estimate],
-            exploration=_core.Exploration[exploration],
         )
+        growth, exploration = self._growth, self._exploration
+        if isinstance(growth, Greedy):
+            assert isinstance(exploration, InverseGap)
+            return _core.GreedyForest(_greedy_settings(settings, growth, exploration), *saved)
+        assert not isinstance(exploration, InverseGap)
+        return _core.EliminationForest(_elimination_settings(settings, growth, exploration), *saved)
 
     def _to_bytes(self) -> bytes:
         parameters = self.parameters | {
-            "growth": {"rule": type(self._growth).__name__} | asdict(self._growth),
-            "exploration": {"rule": type(self._exploration).__name__} | asdict(self._exploration),
+            "growth": _rule_to_json(self._growth),
+            "exploration": _rule_to_json(self._exploration),
         }
         header = {
             "policy": type(self).__name__,
@@ -375,11 +383,11 @@ class BanditForest:
             forest = kind.__new__(kind)
             BanditForest.__init__(
                 forest,
-                **_rules_from_json(header["parameters"]),
+                **_parameters_from_json(header["parameters"]),
                 variable_names=header["variable_names"],
                 action_names=header["action_names"],
             )
-            forest._core = _core.Forest(forest._settings(), arrays)
+            forest._core = forest._make_core(arrays)
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgumentError):
                 raise DamagedFileError(f"'{name}' is damaged: {error}") from error
@@ -422,7 +430,7 @@ class BanditTree(BanditForest):
         n_variables: int,
         n_actions: int,
         max_depth: int = 8,
-        growth: Elimination = _PAPER_GROWTH,
+        growth: Growth = _PAPER_GROWTH,
         exploration: Exploration = _PAPER_EXPLORATION,
         max_nodes: int = 2**14,
         seed: int = 0,
@@ -457,16 +465,42 @@ def _check_names(names: Sequence[str] | None, name: str, owner: str, size: int, 
     return tuple(names)
 
 
-def _rules_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Make the rules again from their names and values; JSON has turned ranges into lists."""
-    growth = dict(parameters["growth"])
-    exploration = dict(parameters["exploration"])
-    if growth.pop("rule") != "Elimination":
-        raise ValueError("the growth rule is unknown")
-    tolerance, depth = growth["tolerance"], parameters["max_depth"]
-    growth["tolerance"] = tuple(tolerance) if isinstance(tolerance, list) else tolerance
+def _elimination_settings(
+    settings: _core.Settings, growth: Elimination, exploration: RoundRobin | UniformOverRemaining
+) -> _core.EliminationSettings:
+    min_tolerance, max_tolerance = growth.tolerance_range
+    kind = "round_robin" if isinstance(exploration, RoundRobin) else f"{exploration.draw}_draw"
+    return _core.EliminationSettings(
+        settings,
+        delta=growth.delta,
+        min_tolerance=min_tolerance,
+        max_tolerance=max_tolerance,
+        test_interval=growth.test_interval,
+        quorum=exploration.quorum,
+        remaining=_core.Remaining[growth.remaining],
+        estimate=_core.Estimate[growth.estimate],
+        exploration=_core.Exploration[kind],
+    )
+
+
+def _greedy_settings(settings: _core.Settings, growth: Greedy, exploration: InverseGap) -> _core.GreedySettings:
+    return _core.GreedySettings(settings, **asdict(growth), greed=exploration.greed)
+
+
+def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
+    return {"rule": type(rule).__name__} | asdict(rule)
+
+
+def _rule_from_json(values: dict[str, Any]) -> Any:
+    """Make a rule again from its name and values; JSON has turned ranges into lists."""
+    numbers = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return _RULES[str(numbers.pop("rule"))](**numbers)
+
+
+def _parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    depth = parameters["max_depth"]
     return parameters | {
-        "growth": Elimination(**growth),
-        "exploration": _EXPLORATIONS[exploration.pop("rule")](**exploration),
+        "growth": _rule_from_json(parameters["growth"]),
+        "exploration": _rule_from_json(parameters["exploration"]),
         "max_depth": tuple(depth) if isinstance(depth, list) else depth,
     }

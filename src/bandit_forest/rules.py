@@ -8,7 +8,16 @@ from typing import Literal
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_int, check_number
 
-__all__ = ["Elimination", "Exploration", "RoundRobin", "UniformOverRemaining", "check_range"]
+__all__ = [
+    "Elimination",
+    "Exploration",
+    "Greedy",
+    "Growth",
+    "InverseGap",
+    "RoundRobin",
+    "UniformOverRemaining",
+    "check_range",
+]
 
 Remaining = Literal["all", "path", "inherited"]
 Estimate = Literal["plays", "visits", "scaled", "weights"]
@@ -71,6 +80,71 @@ class Elimination:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Greedy:
+    """Growth by the best split so far: a leaf splits as soon as its best split explains more than noise would.
+
+    A leaf remembers its events, tries to split when it holds `min_events` and then each time it holds half as many
+    again, and hands its events and mean rewards on to its children.
+
+    Parameters
+    ----------
+    min_events
+        Events that a leaf holds when it first tries to split.
+    min_gain
+        A leaf splits when the variance of the rewards that its best split explains, summed over its events, is at
+        least so many times their variance within the leaf.
+    shrinkage
+        Events that a leaf's inherited mean rewards are worth beside its own.
+    learning_share
+        Share of the trees that learn an event; each tree draws its own events.
+    log_capacity
+        Events that are remembered for splitting, a power of two; with `max_nodes` it bounds memory.
+
+    Examples
+    --------
+    >>> Greedy(min_events=50).shrinkage
+    2.0
+    """
+
+    min_events: int = 100
+    min_gain: float = 8.0
+    shrinkage: float = 2.0
+    learning_share: float = 1.0
+    log_capacity: int = 2**23
+
+    def __post_init__(self) -> None:
+        check_int(self.min_events, "min_events", "Greedy", low=2, high=2**24)
+        check_number(self.min_gain, "min_gain", "Greedy", "a number in [0, 1000]", 0.0, 1000.0)
+        check_number(self.shrinkage, "shrinkage", "Greedy", "a number in (0, 1000]", 0.0, 1000.0, open_low=True)
+        check_number(self.learning_share, "learning_share", "Greedy", "a number in (0, 1]", 0.0, 1.0, open_low=True)
+        capacity = check_int(self.log_capacity, "log_capacity", "Greedy", low=2, high=2**31)
+        if capacity.bit_count() != 1:
+            refuse("log_capacity", "Greedy", "a power of two", self.log_capacity)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InverseGap:
+    """Exploration by inverse gap weighting: the further an action's mean is below the best, the rarer it is drawn.
+
+    An action is drawn with probability 1 / (n_actions + greed * sqrt(events) * gap), the best one with what is left.
+
+    Parameters
+    ----------
+    greed
+        How fast exploration gives way to the best action.
+
+    References
+    ----------
+    Foster and Rakhlin, Beyond UCB: Optimal and Efficient Contextual Bandits with Regression Oracles, ICML 2020.
+    """
+
+    greed: float = 10.0
+
+    def __post_init__(self) -> None:
+        check_number(self.greed, "greed", "InverseGap", "a number in (0, 1e9]", 0.0, 1e9, open_low=True)
+
+
+@dataclass(frozen=True, kw_only=True)
 class RoundRobin:
     """Exploration in rotation: the settled trees vote once enough of them have settled, else the actions take turns.
 
@@ -107,7 +181,8 @@ class UniformOverRemaining:
         _check_quorum(self.quorum, "UniformOverRemaining")
 
 
-Exploration = RoundRobin | UniformOverRemaining
+Growth = Elimination | Greedy
+Exploration = RoundRobin | UniformOverRemaining | InverseGap
 
 
 def check_range(value: object, name: str, owner: str) -> tuple[int, int]:

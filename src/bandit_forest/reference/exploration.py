@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bandit_forest.reference.elimination import first_best
-from bandit_forest.rules import Exploration, RoundRobin
+from bandit_forest.rules import RoundRobin, UniformOverRemaining
 
 __all__ = ["Plan", "pick", "plan"]
 
@@ -19,7 +19,9 @@ class Plan(NamedTuple):
     rotate: bool
 
 
-def plan(rule: Exploration, n_actions: int, remaining: Sequence[set[int]], available: set[int]) -> Plan:
+def plan(
+    rule: RoundRobin | UniformOverRemaining, n_actions: int, remaining: Sequence[set[int]], available: set[int]
+) -> Plan:
     """Plan one decision.
 
     Parameters

@@ -24,7 +24,7 @@ from bandit_forest.randomness import (
 )
 from bandit_forest.reference.exploration import Plan, pick, plan
 from bandit_forest.reference.node import Bounds, Node, Tally
-from bandit_forest.rules import Elimination, Exploration, RoundRobin, check_range
+from bandit_forest.rules import Elimination, RoundRobin, UniformOverRemaining, check_range
 from bandit_forest.validation import check_int
 
 __all__ = ["ReferenceForest", "ReferenceTree"]
@@ -177,13 +177,13 @@ class ReferenceForest(PythonPolicy):
         max_depth: int | tuple[int, int] = 1,
         variable_share: float = 1.0,
         growth: Elimination | None = None,
-        exploration: Exploration | None = None,
+        exploration: RoundRobin | UniformOverRemaining | None = None,
         max_nodes: int = 2**20,
         seed: int = 0,
     ) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         self.growth = growth or Elimination()
-        self.exploration = exploration or RoundRobin()
+        self.exploration: RoundRobin | UniformOverRemaining = exploration or RoundRobin()
         self.n_trees = check_int(n_trees, "n_trees", "ReferenceForest")
         self.seed = seed
         depths = check_range(max_depth, "max_depth", "ReferenceForest")

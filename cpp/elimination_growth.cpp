@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <limits>
+
+#include "elimination.hpp"
+
+namespace bandit_forest {
+
+EliminationGrowth::EliminationGrowth(const EliminationSettings& settings) : settings_(&settings) {
+    trees_.reserve(settings.n_trees);
+    for (std::size_t number = 0; number < settings.n_trees; ++number) {
+        trees_.emplace_back(settings, number);
+    }
+    for (const Elimination& tree : trees_) {
+        shapes_.push_back(&tree.tree());
+    }
+}
+
+void EliminationGrowth::prefetch(std::span<const NodeId> leaves) const {
+    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+        trees_[tree].prefetch(leaves[tree]);
+    }
+}
+
+void EliminationGrowth::plan(std::span<const NodeId> leaves, ConstWords available, Plan& out) const {
+    thread_local std::vector<std::uint64_t> sets;  // the remaining actions of each tree
+    const std::size_t words = available.size();
+    sets.resize(trees_.size() * words);
+    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+        std::ranges::copy(trees_[tree].remaining_actions(leaves[tree]),
+                          sets.begin() + static_cast<std::ptrdiff_t>(tree * words));
+    }
+    plan_by_remaining(*settings_, sets, available, out);
+}
+
+std::vector<std::uint32_t> EliminationGrowth::votes(std::span<const NodeId> leaves, ConstWords available) const {
+    Plan planned;
+    plan(leaves, available, planned);
+    return planned.votes;
+}
+
+void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> leaves) {
+    thread_local std::vector<double> bits;
+    bits.assign(Elimination::stride(settings_->n_variables), 0.0);
+    for_each(event.context, [&](std::size_t variable) { bits[variable] = 1.0; });
+    const double weight = settings_->estimate == Estimate::plays ? 1.0 : 1.0 / event.propensity;
+    const Event weighted{bits, event.action, weight, event.reward * weight};
+    constexpr std::size_t ahead = 4;  // trees whose sums are on their way while one is updated
+    for (std::size_t tree = 0; tree < std::min(ahead, trees_.size()); ++tree) {
+        trees_[tree].prefetch(leaves[tree], weighted);
+    }
+    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+        if (tree + ahead < trees_.size()) {
+            trees_[tree + ahead].prefetch(leaves[tree + ahead], weighted);
+        }
+        trees_[tree].learn(leaves[tree], weighted);
+    }
+}
+
+std::vector<double> EliminationGrowth::mean_rewards(std::span<const NodeId> leaves) const {
+    std::vector<double> means(settings_->n_actions, 0.0);
+    std::vector<double> known(settings_->n_actions, 0.0);
+    for (std::size_t number = 0; number < trees_.size(); ++number) {
+        const Elimination& tree = trees_[number];
+        for (std::size_t action = 0; action < settings_->n_actions; ++action) {
+            NodeId node = leaves[number];
+            while (node != 0 && tree.tallies(node)[action].plays == 0) {
+                node = tree.tree().path(node).parent;  // a young node speaks with its parent's voice
+            }
+            if (tree.tallies(node)[action].plays > 0) {
+                means[action] += tree.tallies(node)[action].gain / tree.denominator(node, action);
+                known[action] += 1.0;
+            }
+        }
+    }
+    for (std::size_t action = 0; action < settings_->n_actions; ++action) {
+        means[action] = known[action] > 0.0 ? means[action] / known[action] : std::numeric_limits<double>::quiet_NaN();
+    }
+    return means;
+}
+
+std::size_t EliminationGrowth::n_bytes() const {
+    std::size_t bytes = 0;
+    for (const Elimination& tree : trees_) {
+        bytes += tree.n_bytes();
+    }
+    return bytes;
+}
+
+}  // namespace bandit_forest

@@ -1,0 +1,210 @@
+// The leaves of a greedy tree: what deciding and learning touch, on as few cache lines as possible.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "archive.hpp"
+#include "log.hpp"
+
+namespace bandit_forest {
+
+using Slot = std::uint32_t;
+
+// Each leaf has a slot: mean rewards, counts of plays, the last chunk of its events, events until it tries to split.
+// Up to seven actions all of it is one cache line.
+class Leaves {
+   public:
+    static constexpr std::uint32_t none = 0xFFFFFFFFU;   // no chunk
+    static constexpr std::uint32_t never = 0xFFFFFFFFU;  // does not try to split any more
+
+    explicit Leaves(std::size_t n_actions) : n_actions_(n_actions), lines_((2 * n_actions + 2 + 15) / 16) {}
+
+    std::size_t size() const { return lines_of_slots_.size() / lines_; }
+
+    // A new leaf: no events, all means zero.
+    Slot add() {
+        const auto slot = static_cast<Slot>(size());
+        lines_of_slots_.resize(lines_of_slots_.size() + lines_);
+        clear(slot);
+        return slot;
+    }
+
+    void clear(Slot slot) {
+        for (std::size_t i = 0; i < 2 * n_actions_; ++i) {
+            word(slot, i) = 0;
+        }
+        set_last_chunk(slot, none);
+        set_until_test(slot, never);
+    }
+
+    float mean(Slot slot, std::size_t action) const { return std::bit_cast<float>(word(slot, action)); }
+    void set_mean(Slot slot, std::size_t action, float mean) { word(slot, action) = std::bit_cast<std::uint32_t>(mean); }
+    float count(Slot slot, std::size_t action) const { return std::bit_cast<float>(word(slot, n_actions_ + action)); }
+
+    // A mean over the events of the leaf and `shrinkage` inherited ones. In float, counts stop at 2^24 and the mean
+    // goes on as a moving average.
+    void learn(Slot slot, std::size_t action, float reward, float shrinkage) {
+        const float n = count(slot, action) + 1.0F;
+        const float before = mean(slot, action);
+        word(slot, n_actions_ + action) = std::bit_cast<std::uint32_t>(n);
+        set_mean(slot, action, before + (reward - before) / (n + shrinkage));
+    }
+
+    std::uint32_t last_chunk(Slot slot) const { return word(slot, 2 * n_actions_); }
+    void set_last_chunk(Slot slot, std::uint32_t chunk) { word(slot, 2 * n_actions_) = chunk; }
+    std::uint32_t until_test(Slot slot) const { return word(slot, 2 * n_actions_ + 1); }
+    void set_until_test(Slot slot, std::uint32_t events) { word(slot, 2 * n_actions_ + 1) = events; }
+
+    void add_means(Slot slot, std::span<double> sums) const {
+        const std::uint32_t* const words = lines_of_slots_[slot * lines_].words;
+        if (lines_ == 1) {
+            for (std::size_t action = 0; action < sums.size(); ++action) {
+                sums[action] += static_cast<double>(std::bit_cast<float>(words[action]));
+            }
+        } else {
+            for (std::size_t action = 0; action < sums.size(); ++action) {
+                sums[action] += static_cast<double>(mean(slot, action));
+            }
+        }
+    }
+
+    void prefetch([[maybe_unused]] Slot slot) const {
+#if defined(__GNUC__)
+        for (std::size_t line = 0; line < lines_; ++line) {
+            __builtin_prefetch(&lines_of_slots_[slot * lines_ + line], 1);
+        }
+#endif
+    }
+
+    std::size_t n_bytes() const { return lines_of_slots_.capacity() * sizeof(Line); }
+
+    template <class Archive>
+    void archive(Archive& io) {
+        io(lines_of_slots_);
+        if constexpr (Archive::loading) {
+            require(lines_of_slots_.size() % lines_ == 0, "a tree's leaves are cut");
+            for (Slot slot = 0; slot < size(); ++slot) {
+                for (std::size_t action = 0; action < n_actions_; ++action) {
+                    require(mean(slot, action) >= 0.0F && mean(slot, action) <= 1.0F, "a mean is outside [0, 1]");
+                    require(count(slot, action) >= 0.0F && count(slot, action) <= 0x1p24F, "a count is no count");
+                }
+            }
+        }
+    }
+
+   private:
+    struct alignas(64) Line {
+        std::uint32_t words[16] = {};  // means and counts as floats, then last chunk and events until the test
+    };
+
+    const std::uint32_t& word(Slot slot, std::size_t i) const {
+        assert(slot < size() && i < lines_ * 16);
+        return lines_of_slots_[slot * lines_ + i / 16].words[i % 16];
+    }
+    std::uint32_t& word(Slot slot, std::size_t i) { return const_cast<std::uint32_t&>(std::as_const(*this).word(slot, i)); }
+
+    std::size_t n_actions_;             // K
+    std::size_t lines_;                 // cache lines of a slot
+    std::vector<Line> lines_of_slots_;  // one slot after the other
+};
+
+// The events of all leaves of a tree, in chunks of a cache line that are linked from the newest to the oldest.
+class EventLists {
+   public:
+    // Appends to the list that ends in `chunk`; gives back the chunk in which it ends now.
+    std::uint32_t append(std::uint32_t chunk, EventId event) {
+        if (chunk == Leaves::none || chunks_[chunk].size == capacity) {
+            const std::uint32_t fresh = take();
+            chunks_[fresh].size = 0;
+            chunks_[fresh].previous = chunk;
+            chunk = fresh;
+        }
+        Chunk& last = chunks_[chunk];
+        last.events[last.size++] = event;
+        return chunk;
+    }
+
+    // Moves the events of a list into `out`, oldest first, and gives its chunks back.
+    void drain(std::uint32_t chunk, std::vector<EventId>& out) {
+        out.clear();
+        while (chunk != Leaves::none) {
+            const Chunk& one = chunks_[chunk];
+            for (std::uint32_t i = one.size; i-- > 0;) {
+                out.push_back(one.events[i]);
+            }
+            free_.push_back(chunk);
+            chunk = one.previous;
+        }
+        std::reverse(out.begin(), out.end());
+    }
+
+    void prefetch([[maybe_unused]] std::uint32_t chunk) const {
+#if defined(__GNUC__)
+        if (chunk != Leaves::none) {
+            __builtin_prefetch(&chunks_[chunk], 1);
+        }
+#endif
+    }
+
+    std::size_t n_bytes() const { return chunks_.capacity() * sizeof(Chunk) + free_.capacity() * sizeof(std::uint32_t); }
+
+    template <class Archive>
+    void archive(Archive& io, const Leaves& leaves) {
+        io(chunks_);
+        io(free_);
+        if constexpr (Archive::loading) {
+            check(leaves);
+        }
+    }
+
+   private:
+    static constexpr std::uint32_t capacity = 14;
+
+    struct alignas(64) Chunk {
+        std::uint32_t previous;           // the chunk of older events
+        std::uint32_t size;               // events in this chunk
+        EventId events[capacity];         // oldest first
+    };
+
+    std::uint32_t take() {
+        if (free_.empty()) {
+            chunks_.emplace_back();
+            return static_cast<std::uint32_t>(chunks_.size() - 1);
+        }
+        const std::uint32_t chunk = free_.back();
+        free_.pop_back();
+        return chunk;
+    }
+
+    // Every chunk belongs to one list or is free.
+    void check(const Leaves& leaves) const {
+        std::vector<std::uint8_t> used(chunks_.size(), 0);
+        const auto claim = [&](std::uint32_t chunk) {
+            require(chunk < chunks_.size() && used[chunk]++ == 0, "a chunk of events is not there or has two owners");
+            require(chunks_[chunk].size <= capacity, "a chunk of events is too long");
+        };
+        for (const std::uint32_t chunk : free_) {
+            claim(chunk);
+        }
+        for (Slot slot = 0; slot < leaves.size(); ++slot) {
+            for (std::uint32_t chunk = leaves.last_chunk(slot); chunk != Leaves::none; chunk = chunks_[chunk].previous) {
+                claim(chunk);
+            }
+        }
+        for (const std::uint8_t claims : used) {
+            require(claims == 1, "a chunk of events has no owner");
+        }
+    }
+
+    std::vector<Chunk> chunks_;        // of all leaves
+    std::vector<std::uint32_t> free_;  // chunks that no leaf uses
+};
+
+}  // namespace bandit_forest
