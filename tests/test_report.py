@@ -87,7 +87,7 @@ def test_a_summary_has_means_with_95_percent_intervals_and_the_paper_s_numbers_b
     lines = {line.policy: line[1:] for line in summary_lines(results) if not line.is_from_paper}
     # Student's t for two degrees of freedom is 4.3027: 1,000 * 4.3027 / sqrt(3) = 2,484.
     assert lines == {
-        "Reference: random forest": ("3", "0", "80.0 ± 0.0 %", ""),
+        "Reference forest": ("3", "0", "80.0 ± 0.0 %", ""),
         "Bandit Forest, depth 10-18": ("3", "69,000 ± 2,484", "61.0 ± 2.5 %", "2 min"),
         "Banditron": ("1", "120 k", "50.0 %", "2.5 s"),
     }
@@ -124,6 +124,14 @@ def test_notes_say_how_many_events_and_which_data(out: Path):
     assert DESCRIPTION in said
 
 
+def test_what_the_paper_has_for_all_settings_is_said_once(tmp_path: Path):
+    write_made_results(tmp_path, EXPERIMENTS["paper/readings"], n_events=1000, n_trials=1)
+    (results,) = read_results(tmp_path)
+    lines = summary_lines(results)
+    assert [line.is_from_paper for line in lines] == [False, True] + [False] * (len(lines) - 2)
+    assert lines[1] == ("In the paper", "10", "742 ± 50 k", "65.8 %", "500 min")
+
+
 def test_a_short_trial_has_the_rate_of_all_its_events(tmp_path: Path):
     folder = write_manifest(tmp_path, COVTYPE, n_events=10, n_trials=1, labels=["Uniform"])
     write_rows(folder, 0, 0, [(4, 1.0, 2.0), (10, 2.0, 6.0)], seconds=0.01)
@@ -137,7 +145,7 @@ def test_a_setting_that_the_experiment_no_longer_has_keeps_its_label(tmp_path: P
     folder = write_manifest(tmp_path, COVTYPE, n_events=10, n_trials=1, labels=["Something else"])
     write_rows(folder, 0, 0, [(10, 2.0, 6.0)], seconds=0.01)
     (results,) = read_results(tmp_path)
-    assert [line.policy for line in summary_lines(results)] == ["Reference: random forest", "Something else"]
+    assert [line.policy for line in summary_lines(results)] == ["Reference forest", "Something else"]
 
 
 class Tags(HTMLParser):

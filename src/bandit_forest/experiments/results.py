@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.errors import BanditForestError, DamagedFileError, MissingExtraError
-from bandit_forest.experiments.catalogue import find
+from bandit_forest.experiments.catalogue import EXPERIMENTS, find
 from bandit_forest.experiments.experiment import Experiment, Made, Setting
 from bandit_forest.experiments.manifest import MANIFEST, read_manifest
 from bandit_forest.experiments.plan import trial_files
@@ -144,14 +144,14 @@ def t_quantile(n_degrees: int) -> float:
 
 
 def read_results(out: Path) -> list[Results]:
-    """Read the results of all experiments in a folder or below it, in the order of their ids."""
+    """Read the results of all experiments in a folder or below it, in the order in which experiments are listed."""
     folders = sorted(path.parent for path in out.rglob(MANIFEST))
     found = [results for results in (_read_experiment(folder, out) for folder in folders) if results.results]
     if not found:
         raise NoResultsError(
             f"{out} has no finished trials. Make some with: bandit-forest run paper/covtype --out {out}"
         )
-    return found
+    return sorted(found, key=lambda results: list(EXPERIMENTS).index(results.experiment.id))
 
 
 def _read_experiment(folder: Path, out: Path) -> Results:

@@ -15,7 +15,7 @@ from bandit_forest.experiments.trial import LAST_EVENTS
 __all__ = ["HEADER", "notes", "summary_csv", "summary_lines", "summary_markdown"]
 
 PAPER_EVENTS = 10_000_000
-_IN_THE_PAPER = "… in the paper"
+_IN_THE_PAPER, _ALL_IN_THE_PAPER = "… in the paper", "In the paper"
 
 
 class Line(NamedTuple):
@@ -30,22 +30,29 @@ class Line(NamedTuple):
     @property
     def is_from_paper(self) -> bool:
         """Whether the numbers are the paper's."""
-        return self.policy == _IN_THE_PAPER
+        return self.policy in (_IN_THE_PAPER, _ALL_IN_THE_PAPER)
 
 
 HEADER = Line("policy", "trials", "regret", "last 100,000", "time")
 
 
 def summary_lines(results: Results) -> list[Line]:
-    """Give the lines of the summary: the reference, where it is a forest, and each policy, with the paper's below."""
+    """Give the lines of the summary: the reference, where it is a forest, and each policy, with the paper's below.
+
+    Where the paper has the same for all, as for readings of its text, it is said once and first.
+    """
     lines = []
     rates = results.reference_rates
     if rates is not None:
-        lines.append(Line("Reference: random forest", str(len(rates)), "0", _percent(mean(rates)), ""))
-    for result in results.results:
+        lines.append(Line("Reference forest", str(len(rates)), "0", _percent(mean(rates)), ""))
+    published = [result.setting.published for result in results.results]
+    is_shared = len(published) > 1 and len(set(published)) == 1
+    if is_shared and published[0] is not None:
+        lines.append(_paper_line(_ALL_IN_THE_PAPER, published[0]))
+    for result, paper in zip(results.results, published, strict=True):
         lines.append(_line(result))
-        if result.setting.published is not None:
-            lines.append(_paper_line(result.setting.published))
+        if paper is not None and not is_shared:
+            lines.append(_paper_line(_IN_THE_PAPER, paper))
     return lines
 
 
@@ -96,9 +103,9 @@ def _line(result: Result) -> Line:
     )
 
 
-def _paper_line(published: Published) -> Line:
+def _paper_line(label: str, published: Published) -> Line:
     return Line(
-        _IN_THE_PAPER,
+        label,
         "10",
         _count(Mean(published.regret, published.interval)),
         _percent(Mean(published.rate, math.nan)),
