@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,13 @@ def test_every_setting_can_be_made(experiment: Experiment, number: int):
 def test_an_unknown_id_is_refused(wrong: str):
     with pytest.raises(InvalidArgumentError, match="The 'id' of run must be one of paper/covtype, "):
         find(wrong)
+
+
+def test_the_documented_ids_exist_and_all_are_documented():
+    page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text()
+    for id in re.findall(r"bandit-forest run ([a-z0-9]+/[a-z0-9/]+)", page):
+        find(id)
+    assert set(re.findall(r"^\| `(\w+/\w+)` \|", page, re.MULTILINE)) == set(EXPERIMENTS)
 
 
 @pytest.mark.parametrize("id", SUMMARIES)

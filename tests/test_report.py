@@ -124,6 +124,18 @@ def test_notes_say_how_many_events_and_which_data(out: Path):
     assert DESCRIPTION in said
 
 
+def test_a_part_of_a_data_set_is_named_as_such_everywhere(out: Path):
+    manifest = out / "paper" / "covtype" / "manifest.json"
+    manifest.write_text(
+        manifest.read_text().replace('"name": "covtype",\n        "desc', '"name": "covtype-first3",\n        "desc')
+    )
+    (results,) = write_report(out)
+    assert results.title == "Cover Type: which of 7 types of forest grows here (covtype-first3 only)"
+    for name in ("report.html", "summary.md"):
+        assert results.title in (out / name).read_text()
+    assert ",covtype-first3," in (out / "summary.csv").read_text()
+
+
 def test_what_the_paper_has_for_all_settings_is_said_once(tmp_path: Path):
     write_made_results(tmp_path, EXPERIMENTS["paper/readings"], n_events=1000, n_trials=1)
     (results,) = read_results(tmp_path)

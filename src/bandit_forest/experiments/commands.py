@@ -105,8 +105,7 @@ def fetch_data(
 
 
 def _table(results: Results) -> Table:
-    experiment = results.experiment
-    table = Table(title=f"{experiment.title} ({experiment.id})", title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(title=f"{results.title}: {results.experiment.id}", title_justify="left", box=box.SIMPLE_HEAD)
     for number, name in enumerate(HEADER):
         table.add_column(name, justify="right" if number else "left")
     for line in summary_lines(results):

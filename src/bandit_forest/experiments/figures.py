@@ -43,7 +43,7 @@ def draw_figure(results: Results) -> Figure:
         figure = Figure(layout="constrained", dpi=150)
         draw = {"policies": _draw_policies, "levels": _draw_levels, "dots": _draw_dots}[results.experiment.chart]
         draw(figure, results)
-        figure.suptitle(results.experiment.title, fontsize=10)
+        figure.suptitle(results.title, fontsize=10)
     return figure
 
 

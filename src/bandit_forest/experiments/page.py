@@ -59,11 +59,11 @@ def _section(results: Results, figure: bytes) -> str:
     source = f"data:image/svg+xml;base64,{base64.b64encode(figure).decode()}"
     return "\n".join(
         [
-            f"<section>\n<h2>{escape(experiment.title)} <code>{escape(experiment.id)}</code></h2>",
-            f'<p class="note">Shows: {escape(experiment.shows)}.</p>',
+            f"<section>\n<h2>{escape(results.title)} <code>{escape(experiment.id)}</code></h2>",
+            f'<p class="note">{escape(f"Shows: {experiment.shows}." if experiment.shows else "")}</p>',
             f'<div class="wide">{_summary(results)}</div>',
             *(f'<p class="note">{escape(note)}</p>' for note in notes(results)),
-            f'<figure><img src="{source}" alt="{escape(experiment.title)}: {escape(experiment.shows)}">',
+            f'<figure><img src="{source}" alt="{escape(results.title)}">',
             f'<figcaption class="note">{escape(caption(experiment))}</figcaption></figure>',
             f"<details><summary>How it was made</summary>\n{_origin(results)}</details>\n</section>",
         ]

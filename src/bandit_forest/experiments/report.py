@@ -35,4 +35,4 @@ def write_report(out: Path) -> list[Results]:
 
 
 def _chapter(results: Results) -> str:
-    return f"## {results.experiment.title} (`{results.experiment.id}`)\n\n{summary_markdown(results)}"
+    return f"## {results.title} (`{results.experiment.id}`)\n\n{summary_markdown(results)}"

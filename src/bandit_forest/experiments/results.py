@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.errors import BanditForestError, DamagedFileError, MissingExtraError
-from bandit_forest.experiments.catalogue import EXPERIMENTS, find
+from bandit_forest.experiments.catalogue import EXPERIMENTS
 from bandit_forest.experiments.experiment import Experiment, Made, Setting
 from bandit_forest.experiments.manifest import MANIFEST, read_manifest
 from bandit_forest.experiments.plan import trial_files
@@ -98,9 +98,20 @@ class Results:
     results: list[Result]
 
     @property
+    def title(self) -> str:
+        """What is compared; it says so when only a part of a data set was played."""
+        parts = [entry["name"] for name, entry in self.manifest["run"]["data"].items() if entry["name"] != name]
+        return f"{self.experiment.title} ({', '.join(parts)} only)" if parts else self.experiment.title
+
+    @property
     def n_events(self) -> int:
         """Events of a trial."""
         return int(self.manifest["run"]["n_events"])
+
+    @property
+    def data_names(self) -> str:
+        """The names of the data sets that were played."""
+        return " ".join(entry["name"] for entry in self.manifest["run"]["data"].values())
 
     @property
     def data(self) -> list[str]:
@@ -151,19 +162,23 @@ def read_results(out: Path) -> list[Results]:
         raise NoResultsError(
             f"{out} has no finished trials. Make some with: bandit-forest run paper/covtype --out {out}"
         )
-    return sorted(found, key=lambda results: list(EXPERIMENTS).index(results.experiment.id))
+    order = [*EXPERIMENTS, *(results.experiment.id for results in found)]
+    return sorted(found, key=lambda results: order.index(results.experiment.id))
 
 
 def _read_experiment(folder: Path, out: Path) -> Results:
     manifest = read_manifest(folder)
-    experiment, _ = find(manifest["run"]["experiment"])
+    run = manifest["run"]
+    # The rows may be of an experiment that is not ours, or older than ours is now: they keep the labels of then.
+    experiment = EXPERIMENTS.get(run["experiment"]) or Experiment(
+        id=run["experiment"], title=run["title"], shows="", settings=()
+    )
     known = {setting.label: setting for setting in experiment.settings}
     results = []
-    for number, described in enumerate(manifest["run"]["settings"]):
+    for number, described in enumerate(run["settings"]):
         trials = list(_read_trials(folder, number, manifest["n_trials"]))
-        # The rows may be older than the experiment is now: they keep the label under which they were made.
-        setting = known.get(described["label"]) or _setting_from_manifest(described)
         if trials:
+            setting = known.get(described["label"]) or _setting_from_manifest(described)
             results.append(_make_result(number, setting, trials))
     name = experiment.id if folder == out else folder.relative_to(out).as_posix()
     return Results(name=name.replace("/", "-"), experiment=experiment, manifest=manifest, results=results)

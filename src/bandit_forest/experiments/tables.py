@@ -83,10 +83,10 @@ def summary_csv(all_results: Sequence[Results]) -> str:
     quantities = [
         f"{name}{part}" for name in ("regret", "average_reward", "rate", "seconds") for part in ("", "_margin")
     ]
-    writer.writerow(["setting", "label", "n_events", "n_trials", *quantities])
+    writer.writerow(["setting", "label", "data", "n_events", "n_trials", *quantities])
     for results in all_results:
         for result in results.results:
-            identity = [results.experiment.setting_id(result.number), result.setting.label]
+            identity = [results.experiment.setting_id(result.number), result.setting.label, results.data_names]
             measured = (result.regrets[:, -1], result.averages, result.rates, result.seconds)
             numbers = [f"{number:.6g}" for values in measured for number in mean(values)]
             writer.writerow([*identity, results.n_events, result.n_trials, *numbers])
