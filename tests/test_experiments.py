@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 from bandit_forest import BanditForest, BanditTree, InvalidArgumentError
 from bandit_forest.baselines import Uniform
+from bandit_forest.cli import main
 from bandit_forest.errors import MissingExtraError
-from bandit_forest.experiments import EXPERIMENTS, Experiment, Setting, find, reference_forest
+from bandit_forest.experiments import EXPERIMENTS, Experiment, Setting, commands, find, reference_forest
 from bandit_forest.experiments.making import Place, all_parameters, make_model, make_place, make_player
 from bandit_forest.experiments.reference_forest import GreedyForest, RandomForest, fitted_file
 from bandit_forest.experiments.reference_rewards import play_reference, read_rewards, rewards_file
@@ -132,6 +134,45 @@ def test_the_seed_of_a_trial_is_the_policy_s():
     setting = EXPERIMENTS["paper/depth"].settings[0]
     place = Place(world=HiddenTree(n_variables=20, n_actions=3))
     assert make_player(setting.policy, place, seed=5).parameters["seed"] == 5
+
+
+# Commands
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+    monkeypatch.setattr(sys, "argv", ["bandit-forest", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
+def test_the_list_of_experiments_names_every_id(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    assert command(monkeypatch, "experiments") == 0
+    printed = capsys.readouterr().out
+    assert all(id in printed for id in EXPERIMENTS)
+
+
+def test_fetching_tells_where_the_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    asked = []
+
+    def fetch(name: str, folder: Path, *, progress) -> list[Path]:
+        asked.append((name, folder))
+        progress(5, 10)
+        return [folder / "adult.data", folder / "adult.test"]
+
+    monkeypatch.setattr(commands, "fetch", fetch)
+    assert command(monkeypatch, "data", "fetch", "adult", "--data", str(tmp_path)) == 0
+    assert asked == [("adult", tmp_path)]
+    assert capsys.readouterr().out.splitlines()[-2:] == [str(tmp_path / "adult.data"), str(tmp_path / "adult.test")]
+
+
+@pytest.mark.parametrize("arguments", [("data", "fetch", "iris"), ("run", "paper/iris")])
+def test_unknown_names_are_refused_in_one_line(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
+    message = command(monkeypatch, *arguments)
+    assert message.startswith("bandit-forest: The '")
+    assert "iris" in message
 
 
 # Forests that regret is counted against

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from bandit_forest.errors import BanditForestError
 from bandit_forest.experiments.tasks import Task
@@ -58,8 +58,7 @@ def run_tasks(tasks: Sequence[Task], *, jobs: int, on_update: Callable[[int, Upd
                 receiver, process = _start(tasks[number])
                 running[receiver] = number, process
                 on_update(number, Update(0, None))
-            for ready in wait(list(running)):
-                assert isinstance(ready, Connection)
+            for ready in cast("list[Connection]", wait(list(running))):
                 number, process = running[ready]
                 update = _receive(ready, process)
                 if update.error is not None:
