@@ -22,8 +22,8 @@ class Writer {
         append(&value, sizeof(T));
     }
 
-    template <class T>
-    void operator()(const std::vector<T>& values) {
+    template <class T, class Allocator>
+    void operator()(const std::vector<T, Allocator>& values) {
         static_assert(std::is_trivially_copyable_v<T>);
         (*this)(static_cast<std::uint64_t>(values.size()));
         append(values.data(), values.size() * sizeof(T));
@@ -53,8 +53,8 @@ class Reader {
         take(&value, 1, sizeof(T));
     }
 
-    template <class T>
-    void operator()(std::vector<T>& values) {
+    template <class T, class Allocator>
+    void operator()(std::vector<T, Allocator>& values) {
         static_assert(std::is_trivially_copyable_v<T>);
         std::uint64_t size = 0;
         (*this)(size);

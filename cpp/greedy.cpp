@@ -42,24 +42,28 @@ bool GreedyTree::may_grow(NodeId node) const {
 }
 
 void GreedyTree::try_split(Slot leaf, const EventLog& log, Splitter& splitter) {
-    thread_local std::vector<EventId> events;
-    lists_.drain(leaves_.last_chunk(leaf), events);
-    leaves_.set_last_chunk(leaf, Leaves::none);
     const NodeId node = nodes_[leaf];
     if (!may_grow(node)) {
+        lists_.release(leaves_.last_chunk(leaf));
+        leaves_.set_last_chunk(leaf, Leaves::none);
         leaves_.set_until_test(leaf, Leaves::never);
         return;
     }
-    if (log.has_forgotten()) {
-        std::erase_if(events, [&](EventId event) { return !log.holds(event); });
-    }
+    thread_local std::vector<EventId> events;
+    lists_.read(leaves_.last_chunk(leaf), events);
+    const std::size_t n_forgotten = std::erase_if(events, [&](EventId event) { return !log.holds(event); });
     const Split best = splitter.best(log, events, leaves_, leaf, tree_.path(node).key);
     if (best.variable < settings_->n_variables) {
+        lists_.release(leaves_.last_chunk(leaf));
         split(leaf, best, events, log);
-    } else {
-        keep(leaf, events);
-        leaves_.set_until_test(leaf, static_cast<std::uint32_t>(events.size()));  // twice as many
+        return;
     }
+    if (n_forgotten > 0) {
+        lists_.release(leaves_.last_chunk(leaf));
+        keep(leaf, events);
+    }
+    // It tries again when it holds twice as many.
+    leaves_.set_until_test(leaf, static_cast<std::uint32_t>(std::max(events.size(), settings_->min_events)));
 }
 
 // Gives a leaf its events; it tries to split when it holds min_events.

@@ -6,12 +6,14 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "archive.hpp"
 #include "log.hpp"
+#include "memory.hpp"
 
 namespace bandit_forest {
 
@@ -112,7 +114,7 @@ class Leaves {
 
     std::size_t n_actions_;             // K
     std::size_t lines_;                 // cache lines of a slot
-    std::vector<Line> lines_of_slots_;  // one slot after the other
+    LargeVector<Line> lines_of_slots_;  // one slot after the other
 };
 
 // The events of all leaves of a tree, in chunks of a cache line that are linked from the newest to the oldest.
@@ -131,18 +133,21 @@ class EventLists {
         return chunk;
     }
 
-    // Moves the events of a list into `out`, oldest first, and gives its chunks back.
-    void drain(std::uint32_t chunk, std::vector<EventId>& out) {
+    // Copies the events of a list into `out`, oldest first.
+    void read(std::uint32_t chunk, std::vector<EventId>& out) const {
         out.clear();
-        while (chunk != Leaves::none) {
+        for (; chunk != Leaves::none; chunk = chunks_[chunk].previous) {
             const Chunk& one = chunks_[chunk];
-            for (std::uint32_t i = one.size; i-- > 0;) {
-                out.push_back(one.events[i]);
-            }
-            free_.push_back(chunk);
-            chunk = one.previous;
+            out.insert(out.end(), std::make_reverse_iterator(one.events + one.size), std::make_reverse_iterator(one.events));
         }
-        std::reverse(out.begin(), out.end());
+        std::ranges::reverse(out);
+    }
+
+    // Gives the chunks of a list back.
+    void release(std::uint32_t chunk) {
+        for (; chunk != Leaves::none; chunk = chunks_[chunk].previous) {
+            free_.push_back(chunk);
+        }
     }
 
     void prefetch([[maybe_unused]] std::uint32_t chunk) const {
@@ -203,7 +208,7 @@ class EventLists {
         }
     }
 
-    std::vector<Chunk> chunks_;        // of all leaves
+    LargeVector<Chunk> chunks_;        // of all leaves
     std::vector<std::uint32_t> free_;  // chunks that no leaf uses
 };
 

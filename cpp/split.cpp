@@ -86,6 +86,7 @@ void Splitter::collect(const EventLog& log, std::span<const EventId> events) {
     rewarded_.clear();
     n_plays_.clear();
     n_rewards_.clear();
+    squares_.clear();
     binary_ = true;
     for (std::size_t i = 0; i < events.size(); ++i) {
         const std::uint64_t* const context = log.record(events[i]);
@@ -101,6 +102,7 @@ void Splitter::collect(const EventLog& log, std::span<const EventId> events) {
             rewarded_.resize(rewarded_.size() + n_blocks_, 0);
             n_plays_.push_back(0.0);
             n_rewards_.push_back(0.0);
+            squares_.push_back(0.0);
         }
         const std::size_t row = row_of_[action];
         const float reward = log.reward(events[i]);
@@ -110,6 +112,7 @@ void Splitter::collect(const EventLog& log, std::span<const EventId> events) {
         binary_ = binary_ && (reward == 0.0F || reward == 1.0F);
         n_plays_[row] += 1.0;
         n_rewards_[row] += static_cast<double>(reward);
+        squares_[row] += static_cast<double>(reward) * static_cast<double>(reward);
     }
     for (std::size_t part = 0; part < n_blocks_ * words_; ++part) {
         transpose(blocks_.data() + part * 64);
@@ -137,7 +140,7 @@ double Splitter::score(const Leaves& leaves, Slot leaf) {
     double noise = 0.0;
     for (std::size_t row = 0; row < actions_.size(); ++row) {
         const auto mean = static_cast<double>(leaves.mean(leaf, actions_[row]));
-        noise += n_plays_[row] * mean * (1.0 - mean);
+        noise += squares_[row] - 2.0 * mean * n_rewards_[row] + n_plays_[row] * mean * mean;
         counts(plays_.data() + row * n_blocks_, counts_.data());
         for (std::size_t j = 0; j < n; ++j) {
             ones_[j] += counts_[j];

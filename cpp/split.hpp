@@ -44,6 +44,7 @@ class Splitter {
     std::vector<std::uint64_t> rewarded_;    // the same, of the events with reward 1
     std::vector<double> n_plays_;            // by action of actions_
     std::vector<double> n_rewards_;          // by action of actions_: sum of rewards
+    std::vector<double> squares_;            // by action of actions_: sum of squared rewards
     std::vector<double> counts_;             // by candidate: plays of one action with value 1
     std::vector<double> sums_;               // by candidate: sum of rewards of one action with value 1
     std::vector<double> fractions_;          // by action of actions_ and variable: the same where it cannot be counted

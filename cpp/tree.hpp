@@ -9,6 +9,7 @@
 
 #include "archive.hpp"
 #include "bits.hpp"
+#include "memory.hpp"
 
 namespace bandit_forest {
 
@@ -64,7 +65,7 @@ class Tree {
 
     std::size_t n_variables_;   // M
     std::uint32_t levels_ = 0;  // the depth of the deepest node
-    std::vector<Step> steps_;   // by node
+    LargeVector<Step> steps_;   // by node
     std::vector<Path> paths_;   // by node
 };
 

@@ -68,8 +68,9 @@ def test_demo_shows_what_it_claims():
         simulate(policy, world, n_events=100_000, seed=0, rows=[60_000, 100_000])
         for policy in contestants(world, seed=0)
     )
-    for rows in (forest, tree):
-        assert rows[1].regret == rows[0].regret < 25_000
+    assert tree[1].regret == tree[0].regret < 25_000
+    assert forest[1].regret < 2_000  # it never stops exploring, but for little
+    assert forest[1].regret - forest[0].regret < 400
     assert uniform[1].regret > ucb[1].regret > 60_000
 
 

@@ -7,7 +7,16 @@ import threading
 import numpy as np
 import pytest
 
-from bandit_forest import BanditForest, BanditTree, Elimination, InvalidArgumentError, RoundRobin, UniformOverRemaining
+from bandit_forest import (
+    BanditForest,
+    BanditTree,
+    Elimination,
+    Greedy,
+    InvalidArgumentError,
+    InverseGap,
+    RoundRobin,
+    UniformOverRemaining,
+)
 from bandit_forest.worlds import HiddenTree
 
 pytestmark = pytest.mark.core
@@ -64,15 +73,14 @@ def test_nodes_are_a_read_only_view():
 
 
 def test_repr_makes_the_forest_again():
-    forest = BanditForest(
-        n_variables=5, n_actions=3, n_trees=2, max_depth=(1, 2), growth=Elimination(delta=0.1), seed=9
-    )
-    scope = {"BanditForest": BanditForest, "Elimination": Elimination, "UniformOverRemaining": UniformOverRemaining}
+    rules = {"growth": Elimination(delta=0.1), "exploration": RoundRobin()}
+    forest = BanditForest(n_variables=5, n_actions=3, n_trees=2, max_depth=(1, 2), seed=9, **rules)
+    scope = {rule.__name__: rule for rule in (BanditForest, Elimination, RoundRobin)}
     assert eval(repr(forest), scope).parameters == forest.parameters
 
 
 def test_mean_rewards_of_untried_actions_are_unknown():
-    forest = BanditForest(n_variables=4, n_actions=3)
+    forest = BanditForest.paper(n_variables=4, n_actions=3)
     assert np.isnan(forest.mean_rewards([0, 1, 0, 1])).all()
     forest.learn([0, 1, 0, 1], 2, 0.25, propensity=1.0)
     np.testing.assert_array_equal(forest.mean_rewards([1, 1, 1, 1]), [np.nan, np.nan, 0.25])
@@ -104,7 +112,7 @@ WRONG = {
     "max_depth": [0, -1, (3, 2), (0, 2), (1, 2, 3), 1.5, "8", None, [1, 2]],
     "variable_share": [0.0, -0.1, 1.1, float("nan"), "all", None],
     "growth": [None, "elimination", Elimination],
-    "exploration": [None, "rotation", RoundRobin],
+    "exploration": [None, "rotation", RoundRobin, RoundRobin(), UniformOverRemaining()],
     "max_nodes": [0, -1, 2.5, None],
     "seed": [-1, 2**64, 1.5, None, "seed"],
     "variable_names": [["a"], "abc", [1, 2, 3], ["a", "a", "b"], 5],
@@ -134,6 +142,15 @@ def test_wrong_parameters_are_refused_in_one_sentence(name, value):
         (Elimination, {"remaining": "some"}),
         (Elimination, {"estimate": None}),
         (Elimination, {"test_interval": 0}),
+        (Greedy, {"min_events": 1}),
+        (Greedy, {"min_gain": -1.0}),
+        (Greedy, {"min_gain": float("nan")}),
+        (Greedy, {"shrinkage": 0.0}),
+        (Greedy, {"learning_share": 1.5}),
+        (Greedy, {"log_capacity": 100}),
+        (Greedy, {"log_capacity": 0}),
+        (InverseGap, {"greed": 0.0}),
+        (InverseGap, {"greed": float("inf")}),
         (RoundRobin, {"quorum": 0.0}),
         (RoundRobin, {"quorum": 1.5}),
         (UniformOverRemaining, {"draw": "lots"}),
@@ -158,10 +175,24 @@ def test_constructors_take_keywords_only():
         BanditForest(3, 2)
 
 
+def test_a_full_log_forgets_and_its_memory_stays():
+    """Rewards that no variable explains: a leaf that never splits would remember its events for ever."""
+    forest = BanditForest(n_variables=10, n_actions=2, n_trees=4, growth=Greedy(min_gain=50.0, log_capacity=2**10))
+    contexts, _ = easy_world(20_000)
+    rewards = np.random.default_rng(1).integers(0, 2, (20_000, 2)).astype(float)
+    forest.play(contexts, rewards)
+    size = forest.n_bytes
+    for _ in range(3):
+        forest.play(contexts, rewards)
+    assert forest.n_nodes == 4
+    assert forest.n_bytes == size
+
+
 @pytest.mark.slow
-def test_threads_may_share_a_forest():
+@pytest.mark.parametrize("make", [BanditForest, BanditForest.paper])
+def test_threads_may_share_a_forest(make):
     """Concurrent calls of every kind: nothing is lost, nothing crashes, and the forest still learns."""
-    forest = BanditForest(n_variables=10, n_actions=2, n_trees=20, max_depth=(1, 3), seed=2)
+    forest = make(n_variables=10, n_actions=2, n_trees=20, max_depth=(1, 3), seed=2)
     contexts, rewards = easy_world(4000)
     errors = []
 

@@ -15,7 +15,7 @@ OPTIONAL = ("matplotlib", "narwhals", "pandas", "polars", "pyarrow", "ray", "ric
 
 SURFACE = {
     bandit_forest: {
-        *("BanditForest", "BanditTree", "Elimination", "RoundRobin", "UniformOverRemaining"),
+        *("BanditForest", "BanditTree", "Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining"),
         *("Decision", "Decisions", "Played", "Policy", "PythonPolicy", "check_policy", "__version__"),
         *("BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError"),
     },

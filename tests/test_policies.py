@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from bandit_forest import BanditForest, BanditTree, Elimination, RoundRobin, UniformOverRemaining
+from bandit_forest import BanditForest, BanditTree, Elimination, Greedy, RoundRobin, UniformOverRemaining
 from bandit_forest.baselines import Banditron, LinUcb, NeuralBandit, SuccessiveElimination, Ucb, Uniform
 from bandit_forest.checks import Subject, cases
 from bandit_forest.reference.forest import ReferenceForest
@@ -30,10 +30,15 @@ SUBJECTS = [
     Subject(make=without_seed(LinUcb), name="LinUcb", n_events=1000),
     Subject(make=NeuralBandit, name="NeuralBandit", n_events=1000),
     Subject(make=partial(ReferenceForest, n_trees=2, **DRAWS), name="ReferenceForest", n_events=1000),
-    Subject(make=partial(BanditForest.paper, n_trees=20, max_depth=(1, 3)), name="BanditForest.paper"),
-    Subject(make=partial(BanditForest, n_trees=5, max_depth=1, **DRAWS), name="BanditForest.draws"),
     Subject(
-        make=partial(BanditForest, n_trees=3, max_depth=1, **ROTATION), name="BanditForest.rotation", n_events=10_000
+        make=partial(BanditForest, n_trees=10, max_nodes=63, growth=Greedy(log_capacity=2**10)), name="BanditForest"
+    ),
+    Subject(make=partial(BanditForest.paper, n_trees=20, max_depth=(1, 3)), name="BanditForest.paper"),
+    Subject(make=partial(BanditForest, n_trees=5, max_depth=1, variable_share=0.8, **DRAWS), name="BanditForest.draws"),
+    Subject(
+        make=partial(BanditForest, n_trees=3, max_depth=1, variable_share=0.8, **ROTATION),
+        name="BanditForest.rotation",
+        n_events=10_000,
     ),
     Subject(make=partial(BanditTree, max_depth=2), name="BanditTree"),
     Subject(make=partial(BanditTree, max_depth=20, max_nodes=15), name="BanditTree.full", n_events=12_000),

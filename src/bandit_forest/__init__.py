@@ -4,7 +4,7 @@ from bandit_forest.checks import check_policy
 from bandit_forest.errors import BanditForestError, DamagedFileError, InvalidArgumentError, MissingExtraError
 from bandit_forest.forest import BanditForest, BanditTree
 from bandit_forest.policy import Decision, Decisions, Played, Policy, PythonPolicy
-from bandit_forest.rules import Elimination, RoundRobin, UniformOverRemaining
+from bandit_forest.rules import Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining
 
 __version__ = "0.1.0"
 
@@ -16,7 +16,9 @@ __all__ = [
     "Decision",
     "Decisions",
     "Elimination",
+    "Greedy",
     "InvalidArgumentError",
+    "InverseGap",
     "MissingExtraError",
     "Played",
     "Policy",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bandit_forest.baselines import Ucb, Uniform
 from bandit_forest.errors import MissingExtraError
 from bandit_forest.forest import BanditForest, BanditTree
 from bandit_forest.policy import Policy
-from bandit_forest.rules import Elimination, UniformOverRemaining
+from bandit_forest.rules import Elimination
 from bandit_forest.simulation import Row, evenly_spaced, simulate
 from bandit_forest.worlds import HiddenTree, World
 
@@ -43,20 +43,14 @@ class Contestants(NamedTuple):
 def contestants(world: World, *, seed: int) -> Contestants:
     """Make the policies of the demonstration.
 
-    Both forest and tree keep all actions in play until a path has chosen its variables, as in the paper's Algorithm 6,
-    with the tolerances of its experiments.
+    The forest is the default one. The tree keeps all actions in play until a path has chosen its variables, as in the
+    paper's Algorithm 6, with the tolerances of its experiments.
     """
     n_variables, n_actions = world.n_variables, world.n_actions
     growth = Elimination(tolerance=(0.4, 0.8), remaining="all", test_interval=64)
-    rules: dict[str, Any] = {
-        "max_depth": 3,
-        "growth": growth,
-        "exploration": UniformOverRemaining(draw="tree", quorum=0.5),
-        "seed": seed,
-    }
     return Contestants(
-        BanditForest(n_variables=n_variables, n_actions=n_actions, n_trees=100, **rules),
-        BanditTree(n_variables=n_variables, n_actions=n_actions, **rules),
+        BanditForest(n_variables=n_variables, n_actions=n_actions, seed=seed),
+        BanditTree(n_variables=n_variables, n_actions=n_actions, max_depth=3, growth=growth, seed=seed),
         Ucb(n_variables=n_variables, n_actions=n_actions),
         Uniform(n_variables=n_variables, n_actions=n_actions, seed=seed),
     )

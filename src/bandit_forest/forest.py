@@ -23,7 +23,7 @@ from bandit_forest.rules import (
     UniformOverRemaining,
     check_range,
 )
-from bandit_forest.tree import Nodes, TreeView
+from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
 from bandit_forest.validation import (
     check_action,
     check_actions,
@@ -46,16 +46,22 @@ _RULES: dict[str, Callable[..., Growth | Exploration]] = {
     rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
 }
 
+_DEFAULT_GROWTH = Greedy()
+_DEFAULT_EXPLORATION = InverseGap()
+
 # The preset of the paper's experiments: docs/decisions.md says how its readings were chosen.
 _PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
+_PAPER_MAX_NODES = 2**14
 _PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.05)
 
 
 class BanditForest:
     """A random forest that learns, one event at a time, which action to take in which context.
 
-    The algorithm of Féraud, Allesiardo, Urvoy and Clérot (AISTATS 2016): trees of decision stumps, grown by eliminating
-    variables and actions with confidence bounds, voting as a forest. All methods may be called from several threads.
+    By default the best forest we know: trees that split as soon as a variable explains more than noise would, and
+    inverse gap weighting on the mean of their means. `BanditForest.paper` is the algorithm of Féraud, Allesiardo, Urvoy
+    and Clérot (AISTATS 2016): trees of decision stumps, grown by eliminating variables and actions with confidence
+    bounds, voting as a forest. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -70,9 +76,10 @@ class BanditForest:
     variable_share
         Share of the variables that each node may split on, drawn anew for each node.
     growth
-        How the trees grow.
+        How the trees grow: `Greedy()`, or `Elimination()` as in the paper.
     exploration
-        How actions are chosen until the paths have settled.
+        How actions are drawn: `InverseGap()` with greedy growth; `RoundRobin()` or `UniformOverRemaining()` with
+        elimination.
     max_nodes
         Most nodes of a tree, which bounds memory; a full tree goes on learning in its leaves.
     seed
@@ -99,11 +106,11 @@ class BanditForest:
         n_variables: int,
         n_actions: int,
         n_trees: int = 100,
-        max_depth: int | tuple[int, int] = (10, 18),
-        variable_share: float = 0.8,
-        growth: Growth = _PAPER_GROWTH,
-        exploration: Exploration = _PAPER_EXPLORATION,
-        max_nodes: int = 2**14,
+        max_depth: int | tuple[int, int] = 40,
+        variable_share: float = 0.5,
+        growth: Growth = _DEFAULT_GROWTH,
+        exploration: Exploration = _DEFAULT_EXPLORATION,
+        max_nodes: int = 2**17,
         seed: int = 0,
         variable_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
@@ -158,6 +165,7 @@ class BanditForest:
             variable_share=0.8,
             growth=_PAPER_GROWTH,
             exploration=_PAPER_EXPLORATION,
+            max_nodes=_PAPER_MAX_NODES,
             seed=seed,
         )
 
@@ -302,11 +310,14 @@ class BanditForest:
         return self._core.propensities(*self._checked(context, available_actions, "propensities"))
 
     def votes(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.uint32]:
-        """Give the number of trees that have settled on each action for a context."""
+        """Give the number of trees for which each action is the best: with elimination, of those that have settled."""
         return self._core.votes(*self._checked(context, available_actions, "votes"))
 
     def mean_rewards(self, context: ArrayLike) -> NDArray[np.float64]:
-        """Give the estimated mean reward of each action for a context, NaN where nothing is known of it."""
+        """Give the estimated mean reward of each action for a context.
+
+        With elimination an action that was never played has no estimate, NaN; greedy growth starts from 0.
+        """
         return self._core.mean_rewards(check_context(context, f"{type(self).__name__}.mean_rewards", self._n_variables))
 
     def tree(self, number: int) -> TreeView:
@@ -315,10 +326,11 @@ class BanditForest:
         Examples
         --------
         >>> BanditForest(n_variables=3, n_actions=2).tree(0).to_text()
-        'exploring 2 actions (0 events)'
+        'action 0 (mean reward 0.000, 0 events)'
         """
         checked = check_int(number, "number", f"{type(self).__name__}.tree", low=0, high=self._n_trees - 1)
-        nodes = Nodes(**self._core.nodes(checked))
+        kind = GreedyNodes if isinstance(self._growth, Greedy) else EliminationNodes
+        nodes = kind(**self._core.nodes(checked))
         return TreeView(nodes, self._core.max_depth(checked), self._variable_names, self._action_names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -430,9 +442,9 @@ class BanditTree(BanditForest):
         n_variables: int,
         n_actions: int,
         max_depth: int = 8,
-        growth: Growth = _PAPER_GROWTH,
-        exploration: Exploration = _PAPER_EXPLORATION,
-        max_nodes: int = 2**14,
+        growth: Elimination = _PAPER_GROWTH,
+        exploration: RoundRobin | UniformOverRemaining = _PAPER_EXPLORATION,
+        max_nodes: int = _PAPER_MAX_NODES,
         seed: int = 0,
         variable_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["child_key", "draw", "mix", "random_subset", "root_key", "uniform"]
+__all__ = ["child_key", "draw", "is_candidate", "mix", "random_subset", "root_key", "uniform"]
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -35,7 +35,7 @@ def uniform(key: int) -> float:
 
 
 # What a draw is for: the second word of every address. Kept equal to cpp/random.hpp.
-TREE, DECISION, TOLERANCE, DEPTH = 1, 2, 3, 4
+TREE, DECISION, TOLERANCE, DEPTH, LEARNING = 1, 2, 3, 4, 5
 
 
 def draw(seed: int, purpose: int, number: int) -> float:
@@ -51,6 +51,11 @@ def root_key(seed: int, tree: int) -> int:
 def child_key(key: int, variable: int, value: int) -> int:
     """Give the key of the path that goes on with `variable = value`."""
     return mix(key, 2 * variable + value)
+
+
+def is_candidate(key: int, variable: int, share: float) -> bool:
+    """Say whether a leaf of greedy growth may split on a variable: an independent draw for each."""
+    return uniform(mix(key ^ _MASK, variable)) < share
 
 
 def random_subset(key: int, variables: Sequence[int], share: float) -> list[int]:

@@ -107,10 +107,10 @@ class Greedy:
     """
 
     min_events: int = 100
-    min_gain: float = 8.0
+    min_gain: float = 6.0
     shrinkage: float = 2.0
     learning_share: float = 1.0
-    log_capacity: int = 2**23
+    log_capacity: int = 2**21
 
     def __post_init__(self) -> None:
         check_int(self.min_events, "min_events", "Greedy", low=2, high=2**24)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["STATUSES", "Nodes", "TreeView"]
+__all__ = ["STATUSES", "EliminationNodes", "GreedyNodes", "Nodes", "TreeView"]
 
 STATUSES = ("selecting", "split", "terminal")
 
@@ -25,20 +25,12 @@ class Nodes:
     """The variable that is tested; -1 in a leaf."""
     child: NDArray[np.int64]
     """Where value 0 leads, -1 in a leaf; value 1 leads to the next node."""
-    status: NDArray[np.uint8]
-    """An index into `STATUSES`."""
     visits: NDArray[np.int64]
-    """Events learned here (in an inner node: until it split)."""
-    tolerance: NDArray[np.float64]
-    """The approximation ε of the node."""
+    """Events learned here."""
     plays: NDArray[np.int64]
     """Events by action."""
     mean_rewards: NDArray[np.float64]
-    """Estimated mean reward by action; NaN where the action was not played."""
-    remaining_actions: NDArray[np.uint8]
-    """1 where the action is still in play."""
-    remaining_variables: NDArray[np.uint8]
-    """1 where the variable is still in play."""
+    """Estimated mean reward by action; NaN where nothing is known."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -46,6 +38,40 @@ class Nodes:
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    def open_actions(self, node: int) -> NDArray[np.intp]:
+        """Give the actions among which a leaf has not chosen yet, or the one that it has."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class EliminationNodes(Nodes):
+    """The nodes of a tree that grows by elimination; inner nodes keep what they knew when they split."""
+
+    status: NDArray[np.uint8]
+    """An index into `STATUSES`."""
+    tolerance: NDArray[np.float64]
+    """The approximation ε of the node."""
+    remaining_actions: NDArray[np.uint8]
+    """1 where the action is still in play."""
+    remaining_variables: NDArray[np.uint8]
+    """1 where the variable is still in play."""
+
+    def open_actions(self, node: int) -> NDArray[np.intp]:
+        """Give the actions that remain in a leaf."""
+        return np.flatnonzero(self.remaining_actions[node])
+
+
+@dataclass(frozen=True)
+class GreedyNodes(Nodes):
+    """The nodes of a tree that grows greedily; only leaves know events and means."""
+
+    gain: NDArray[np.float64]
+    """Variance of the rewards that the split explained, summed over the events of the leaf that split."""
+
+    def open_actions(self, node: int) -> NDArray[np.intp]:
+        """Give the action of the highest mean."""
+        return np.array([self.mean_rewards[node].argmax()])
 
 
 class TreeView:
@@ -101,7 +127,7 @@ class TreeView:
                 yield from self._lines(child, indent + "  ", max_depth)
 
     def _conclusion(self, node: int) -> str:
-        remaining = np.flatnonzero(self.nodes.remaining_actions[node])
+        remaining = self.nodes.open_actions(node)
         events = f"{int(self.nodes.visits[node]):,} events"
         if len(remaining) > 1:
             return f"exploring {len(remaining)} actions ({events})"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bandit_forest.reference.elimination import first_best
 from bandit_forest.rules import RoundRobin, UniformOverRemaining
 
-__all__ = ["Plan", "pick", "plan"]
+__all__ = ["Plan", "inverse_gap", "pick", "plan"]
 
 
 class Plan(NamedTuple):
@@ -63,6 +63,34 @@ def plan(
         for action in actions:
             probabilities[action] += 1.0 / len(actions)
     return Plan([probability / len(speaking) for probability in probabilities], votes, rotate=False)
+
+
+def inverse_gap(means: Sequence[float], available: Sequence[int], greed: float) -> list[float]:
+    """Give the probability of each action by inverse gap weighting.
+
+    Parameters
+    ----------
+    means
+        The estimated mean reward of each action.
+    available
+        The actions that may be taken for this event, in order.
+    greed
+        The larger, the rarer an action that is not the best is drawn.
+
+    Examples
+    --------
+    >>> inverse_gap([0.5, 0.0, 0.5], [0, 1, 2], greed=10.0)[1:]
+    [0.125, 0.3333333333333333]
+    """
+    best = max(available, key=lambda action: (means[action], -action))
+    probabilities = [0.0] * len(means)
+    others = 0.0
+    for action in available:
+        if action != best:
+            probabilities[action] = 1.0 / (len(available) + greed * (means[best] - means[action]))
+            others += probabilities[action]
+    probabilities[best] = 1.0 - others
+    return probabilities
 
 
 def pick(probabilities: Sequence[float], number: float) -> int:

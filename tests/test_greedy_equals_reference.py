@@ -1,0 +1,114 @@
+"""The compiled greedy forest makes the same decisions as its specification, on random streams and settings."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from bandit_forest import BanditForest
+from bandit_forest.reference.greedy import GreedyReferenceForest
+from bandit_forest.rules import Greedy, InverseGap
+
+pytestmark = pytest.mark.core
+
+GROWTHS = st.builds(
+    Greedy,
+    min_events=st.sampled_from([2, 5, 20, 64, 65]),
+    min_gain=st.sampled_from([0.0, 2.0, 8.0]),
+    shrinkage=st.sampled_from([0.5, 2.0, 3.7]),
+    learning_share=st.sampled_from([0.5, 1.0]),
+    log_capacity=st.sampled_from([32, 256, 2**20]),
+)
+
+
+@st.composite
+def forests(draw):
+    return {
+        "n_variables": draw(st.sampled_from([1, 2, 5, 63, 64, 70])),
+        "n_actions": draw(st.sampled_from([2, 3, 7, 8, 66])),
+        "n_trees": draw(st.integers(1, 5)),
+        "max_depth": draw(st.sampled_from([1, 3, (2, 6), 40])),
+        "variable_share": draw(st.sampled_from([0.3, 0.5, 1.0])),
+        "growth": draw(GROWTHS),
+        "exploration": InverseGap(greed=draw(st.sampled_from([0.5, 10.0]))),
+        "max_nodes": draw(st.sampled_from([1, 7, 2**17])),
+        "seed": draw(st.integers(0, 2**64 - 1)),
+    }
+
+
+def world(parameters, *, n_events, fractional, seed):
+    rng = np.random.default_rng(seed)
+    n_variables, n_actions = parameters["n_variables"], parameters["n_actions"]
+    contexts = (rng.random((n_events, n_variables)) < 0.5).astype(np.uint8)
+    best = (contexts[:, 0] + 2 * contexts[:, -1]) % n_actions
+    means = np.full((n_events, n_actions), 0.1)
+    means[np.arange(n_events), best] = 0.9
+    rewards = means * rng.random((n_events, n_actions)) if fractional else rng.random((n_events, n_actions)) < means
+    return contexts, rewards.astype(np.float64)
+
+
+def assert_same_trees(core, reference):
+    for number, tree in enumerate(reference.trees):
+        nodes = core.tree(number).nodes
+        assert core.tree(number).max_depth == tree.max_depth
+        assert len(nodes) == len(tree.nodes)
+        for row, node in enumerate(tree.nodes):
+            assert nodes.depth[row] == node.depth
+            assert nodes.variable[row] == (-1 if node.variable is None else node.variable)
+            assert nodes.gain[row] == np.float32(node.gain)
+            if node.variable is None:
+                np.testing.assert_array_equal(nodes.plays[row], node.counts)
+                np.testing.assert_array_equal(nodes.mean_rewards[row], node.means)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=120,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=(Phase.explicit, Phase.generate),
+)
+@given(parameters=forests(), fractional=st.booleans(), seed=st.integers(0, 2**32 - 1))
+def test_play_is_identical(parameters, fractional, seed):
+    core, reference = BanditForest(**parameters), GreedyReferenceForest(**parameters)
+    contexts, rewards = world(parameters, n_events=400, fractional=fractional, seed=seed)
+    played, expected = core.play(contexts, rewards), reference.play(contexts, rewards)
+    np.testing.assert_array_equal(played.actions, expected.actions)
+    np.testing.assert_array_equal(played.propensities, expected.propensities)
+    assert_same_trees(core, reference)
+    for context in contexts[:10]:
+        np.testing.assert_array_equal(core.mean_rewards(context), reference.mean_rewards(context))
+        np.testing.assert_array_equal(core.propensities(context), reference.probabilities(context))
+
+
+@pytest.mark.parametrize("fractional", [False, True])
+def test_a_forest_that_grows_is_identical(fractional):
+    parameters = {"n_variables": 10, "n_actions": 3, "n_trees": 4, "growth": Greedy(min_events=30), "seed": 5}
+    parameters |= {"max_depth": 40, "variable_share": 0.5, "exploration": InverseGap()}
+    core, reference = BanditForest(**parameters), GreedyReferenceForest(**parameters)
+    contexts, rewards = world(parameters, n_events=4000, fractional=fractional, seed=1)
+    np.testing.assert_array_equal(core.play(contexts, rewards).actions, reference.play(contexts, rewards).actions)
+    assert_same_trees(core, reference)
+    assert max(len(core.tree(number).nodes) for number in range(4)) >= 7
+
+
+def test_available_actions_and_late_rewards_are_identical():
+    parameters = {"n_variables": 6, "n_actions": 4, "n_trees": 3, "growth": Greedy(min_events=20), "seed": 8}
+    parameters |= {"max_depth": 40, "variable_share": 0.5, "exploration": InverseGap()}
+    core, reference = BanditForest(**parameters), GreedyReferenceForest(**parameters)
+    contexts, rewards = world(parameters, n_events=1500, fractional=True, seed=2)
+    rng = np.random.default_rng(0)
+    waiting = []
+    for context, reward in zip(contexts, rewards, strict=True):
+        available = rng.permutation(4)[: rng.integers(1, 5)]
+        decision = core.decide(context, available_actions=available)
+        assert decision == reference.decide(context, available_actions=available)
+        waiting.append((context, decision.action, reward[decision.action]))
+        if len(waiting) == 10:
+            rng.shuffle(waiting)
+            for late in waiting:
+                core.learn(*late, propensity=1.0)
+                reference.learn(*late, propensity=1.0)
+            waiting.clear()
+    assert_same_trees(core, reference)
