@@ -183,7 +183,9 @@ def has_settled(forest: BanditForest) -> bool:
     for number in range(forest.n_trees):
         nodes = forest.tree(number).nodes
         leaves = nodes.variable < 0
-        if (nodes.depth[leaves] < MAX_DEPTH).any() or (nodes.remaining_actions[leaves].sum(axis=1) > 1).any():
+        if (nodes.depth[leaves] < MAX_DEPTH).any() or any(
+            len(nodes.open_actions(leaf)) > 1 for leaf in np.flatnonzero(leaves)
+        ):
             return False
     return True
 
@@ -191,7 +193,7 @@ def has_settled(forest: BanditForest) -> bool:
 def is_same_tree(nodes: Nodes, node: int, optimum: OptimalNode) -> bool:
     """Say whether a learned tree has the splits and the actions of an optimal one."""
     if not optimum.children:
-        return np.flatnonzero(nodes.remaining_actions[node]).tolist() == [optimum.action]
+        return bool(nodes.open_actions(node).tolist() == [optimum.action])
     first = int(nodes.child[node])
     return nodes.variable[node] == optimum.variable and all(
         is_same_tree(nodes, first + value, child) for value, child in enumerate(optimum.children)

@@ -127,7 +127,9 @@ class NodeArrays {
     Buffer<double> mean_rewards_;
 };
 
-nb::dict nodes_of(const bf::Elimination& growth, const bf::Settings& settings) {
+using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
+
+Arrays nodes_of(const bf::Elimination& growth, const bf::Settings& settings) {
     const std::size_t n = growth.tree().size();
     NodeArrays arrays(growth.tree(), settings.n_actions);
     Buffer<std::uint8_t> status(n), actions(n * settings.n_actions), variables(n * settings.n_variables);
@@ -154,7 +156,7 @@ nb::dict nodes_of(const bf::Elimination& growth, const bf::Settings& settings) {
     return out;
 }
 
-nb::dict nodes_of(const bf::GreedyTree& growth, const bf::Settings& settings) {
+Arrays nodes_of(const bf::GreedyTree& growth, const bf::Settings& settings) {
     const std::size_t n = growth.tree().size();
     NodeArrays arrays(growth.tree(), settings.n_actions);
     Buffer<double> gain(n);

@@ -3,7 +3,7 @@ The compiled engine. Arguments are checked by bandit_forest.forest, not here.
 """
 
 import enum
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ class EliminationForest:
 
     def mean_rewards(self, context: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-    def nodes(self, tree: int) -> dict: ...
+    def nodes(self, tree: int) -> dict[str, Any]: ...
 
     def max_depth(self, tree: int) -> int: ...
 
@@ -104,7 +104,7 @@ class GreedyForest:
 
     def mean_rewards(self, context: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-    def nodes(self, tree: int) -> dict: ...
+    def nodes(self, tree: int) -> dict[str, Any]: ...
 
     def max_depth(self, tree: int) -> int: ...
 
