@@ -184,7 +184,7 @@ def has_settled(forest: BanditForest) -> bool:
         nodes = forest.tree(number).nodes
         leaves = nodes.variable < 0
         if (nodes.depth[leaves] < MAX_DEPTH).any() or any(
-            len(nodes.open_actions(leaf)) > 1 for leaf in np.flatnonzero(leaves)
+            len(nodes.open_actions(leaf)) > 1 for leaf in np.flatnonzero(leaves).tolist()
         ):
             return False
     return True

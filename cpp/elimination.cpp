@@ -1,6 +1,7 @@
 #include "elimination.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -14,6 +15,13 @@ namespace {
 
 constexpr double variable_width = 4.0;  // a gain is the sum of two estimates
 constexpr double action_width = 2.0;
+
+// Rewarded events wait in their leaf until there are so many, or until it tests for elimination. Adding them to the
+// sums then loads each row once, and not once an event.
+constexpr std::size_t buffer_events = 64;
+
+// Words of a pending event: context, gain, action.
+std::size_t record_words(std::size_t n_variables) { return words_for(n_variables + 1) + 2; }
 
 double radius(std::uint64_t plays, double log_hypotheses) {
     const auto t = static_cast<double>(plays);
@@ -82,7 +90,7 @@ double log_hypotheses(const EliminationSettings& s, double estimates) {
 
 }  // namespace
 
-Elimination::Elimination(const EliminationSettings& settings, std::size_t tree_number)
+Elimination::Elimination(const EliminationSettings& settings, std::size_t tree_number, Stumps& stumps)
     : settings_(&settings),
       action_words_(words_for(settings.n_actions)),
       max_depth_(draw_depth(settings, tree_number)),
@@ -91,8 +99,8 @@ Elimination::Elimination(const EliminationSettings& settings, std::size_t tree_n
                         static_cast<double>(max_depth_) * static_cast<double>(settings.n_trees))),
       log_action_hypotheses_(log_hypotheses(
           settings, 4.0 * static_cast<double>(settings.n_actions) * static_cast<double>(settings.n_trees))),
-      tree_(settings.n_variables, root_key(settings.seed, tree_number)),
-      gains_(settings.n_actions * stride(settings.n_variables)) {
+      stumps_(&stumps),
+      tree_(settings.n_variables, root_key(settings.seed, tree_number)) {
     new_path(0);
     fill(remaining(0), settings.n_actions);
 }
@@ -105,7 +113,7 @@ void Elimination::new_path(NodeId node) {
         s.min_tolerance + (s.max_tolerance - s.min_tolerance) * uniform(mix(path.key, Purpose::tolerance));
     const bool selects = path.depth < max_depth_ && path.depth < s.n_variables;
     states_.push_back({0, 0, tolerance, -1, selects ? Status::selecting : Status::terminal,
-                       static_cast<std::uint8_t>(path.depth + std::size_t{1} == max_depth_), {}});
+                       static_cast<std::uint8_t>(path.depth + std::size_t{1} == max_depth_), 0});
     remaining_.resize(remaining_.size() + action_words_, 0);
     tallies_.resize(tallies_.size() + s.n_actions, Tally{0, 0.0, 0.0});
 }
@@ -139,12 +147,10 @@ void Elimination::prefetch([[maybe_unused]] NodeId leaf) const {
 void Elimination::prefetch([[maybe_unused]] NodeId leaf, [[maybe_unused]] const Event& event) const {
 #if defined(__GNUC__)
     __builtin_prefetch(&tallies_[leaf * settings_->n_actions + event.action], 1);
-    if (states_[leaf].stump >= 0 && event.gain != 0.0) {
-        const std::size_t columns = event.bits.size();
-        const double* const row = gains_of(leaf) + event.action * columns;
-        for (std::size_t i = 0; i < columns; i += 8) {
-            __builtin_prefetch(row + i, 1);
-        }
+    const NodeState& state = states_[leaf];
+    if (state.stump >= 0 && event.gain != 0.0) {
+        __builtin_prefetch(
+            stumps_->buffer(state.stump) + state.pending * record_words(settings_->n_variables), 1);
     }
 #endif
 }
@@ -155,22 +161,15 @@ std::vector<std::uint32_t> Elimination::candidates(NodeId node) const {
 
 void Elimination::make_stump(NodeId node) {
     const EliminationSettings& s = *settings_;
-    if (free_stumps_.empty()) {
-        free_stumps_.push_back(static_cast<std::int32_t>(stumps_.size()));
-        stumps_.emplace_back();
-        gains_.grow(stumps_.size());
-    }
-    states_[node].stump = free_stumps_.back();
-    free_stumps_.pop_back();
+    states_[node].stump = stumps_->acquire();
     Stump& stump = stump_of(node);
     stump.remaining_variables.assign(words_for(s.n_variables), 0);
     for (const std::uint32_t variable : candidates(node)) {
         insert(stump.remaining_variables, variable);
     }
-    std::fill_n(gains_of(node), gains_.length(), 0.0);
     if (states_[node].last_level != 0) {
-        stump.plays.assign(gains_.length(), 0.0);
-        stump.weight.assign(gains_.length(), 0.0);
+        stump.plays.assign(stumps_->n_cells(), 0.0);
+        stump.weight.assign(stumps_->n_cells(), 0.0);
         stump.remaining_actions.resize(2 * s.n_variables * action_words_);
         for (std::size_t i = 0; i < s.n_variables; ++i) {
             fill(remaining(stump, i, 0), s.n_actions);
@@ -180,21 +179,52 @@ void Elimination::make_stump(NodeId node) {
 }
 
 void Elimination::release_stump(NodeId node) {
-    stump_of(node) = Stump{};
-    free_stumps_.push_back(states_[node].stump);
+    stumps_->release(states_[node].stump);
     states_[node].stump = -1;
 }
 
 void Elimination::count(NodeId node, const Event& event) {
-    const std::size_t columns = event.bits.size();
-    const std::size_t row = event.action * columns;
     if (event.gain != 0.0) {
-        add(gains_of(node) + row, event.bits.data(), event.gain, columns);
+        append(node, event);
     }
     if (states_[node].last_level != 0) {
+        const std::size_t columns = event.bits.size();
+        const std::size_t row = event.action * columns;
         Stump& stump = stump_of(node);
         add(stump.plays.data() + row, event.bits.data(), 1.0, columns);
         add(stump.weight.data() + row, event.bits.data(), event.weight, columns);
+    }
+}
+
+void Elimination::append(NodeId node, const Event& event) {
+    NodeState& state = states_[node];
+    std::uint64_t* record = stumps_->buffer(state.stump) + state.pending * record_words(settings_->n_variables);
+    record = std::ranges::copy(event.context, record).out;
+    record[0] = std::bit_cast<std::uint64_t>(event.gain);
+    record[1] = event.action;
+    if (++state.pending == buffer_events) {
+        flush(node);
+    }
+}
+
+// Adds the pending events to the sums, in their order.
+void Elimination::flush(NodeId node) {
+    const std::size_t columns = stride(settings_->n_variables);
+    const std::size_t words = words_for(settings_->n_variables + 1);
+    const std::uint64_t* record = stumps_->buffer(states_[node].stump);
+    for (std::size_t i = 0; i < states_[node].pending; ++i, record += words + 2) {
+        double* const gains = gains_of(node) + record[words + 1] * columns;
+        const auto gain = std::bit_cast<double>(record[words]);
+        for_each({record, words}, [&](std::size_t variable) { gains[variable] += gain; });
+    }
+    states_[node].pending = 0;
+}
+
+void Elimination::flush_all() {
+    for (NodeId node = 0; node < states_.size(); ++node) {
+        if (states_[node].pending > 0) {
+            flush(node);
+        }
     }
 }
 
@@ -215,6 +245,7 @@ void Elimination::test(NodeId node) {
         eliminate_actions(node, least);
         return;
     }
+    flush(node);
     eliminate_variables(node, least);
     if (state.last_level != 0) {
         eliminate_actions_by_value(node);
@@ -247,10 +278,10 @@ void Elimination::eliminate_variables(NodeId node, std::uint64_t plays) {
 
 // What is known of an action where variable = value.
 Tally Elimination::given(NodeId node, std::size_t action, std::size_t variable, std::size_t value) const {
-    const auto stump = static_cast<std::size_t>(states_[node].stump);
+    const std::int32_t number = states_[node].stump;
+    const Stump& stump = stumps_->at(number);
     const std::size_t cell = action * stride(settings_->n_variables) + variable;
-    const Tally one{static_cast<std::uint64_t>(stumps_[stump].plays[cell]), stumps_[stump].weight[cell],
-                    gains_.row(stump)[cell]};
+    const Tally one{static_cast<std::uint64_t>(stump.plays[cell]), stump.weight[cell], stumps_->gains(number)[cell]};
     if (value == 1) {
         return one;
     }
@@ -329,7 +360,7 @@ std::vector<std::uint64_t> Elimination::remaining_variables(NodeId node) const {
     std::vector<std::uint64_t> set(words_for(settings_->n_variables), 0);
     const NodeState& state = states_[node];
     if (state.stump >= 0) {
-        return stumps_[static_cast<std::size_t>(state.stump)].remaining_variables;
+        return stumps_->at(state.stump).remaining_variables;
     }
     if (state.status == Status::selecting) {
         for (const std::uint32_t variable : candidates(node)) {
@@ -339,16 +370,11 @@ std::vector<std::uint64_t> Elimination::remaining_variables(NodeId node) const {
     return set;
 }
 
+std::size_t Elimination::buffer_words(std::size_t n_variables) { return buffer_events * record_words(n_variables); }
+
 std::size_t Elimination::n_bytes() const {
-    std::size_t bytes = tree_.n_bytes() + states_.capacity() * sizeof(NodeState) +
-                        remaining_.capacity() * sizeof(std::uint64_t) + tallies_.capacity() * sizeof(Tally) +
-                        stumps_.capacity() * sizeof(Stump) + free_stumps_.capacity() * sizeof(std::int32_t);
-    bytes += gains_.n_bytes();
-    for (const Stump& stump : stumps_) {
-        bytes += (stump.plays.capacity() + stump.weight.capacity()) * sizeof(double);
-        bytes += (stump.remaining_variables.capacity() + stump.remaining_actions.capacity()) * sizeof(std::uint64_t);
-    }
-    return bytes;
+    return tree_.n_bytes() + states_.capacity() * sizeof(NodeState) + remaining_.capacity() * sizeof(std::uint64_t) +
+           tallies_.capacity() * sizeof(Tally);
 }
 
 void Elimination::check() const {
@@ -357,15 +383,7 @@ void Elimination::check() const {
     require(n <= s.max_nodes || n == 1, "a tree has too many nodes");
     require(states_.size() == n && remaining_.size() == n * action_words_ && tallies_.size() == n * s.n_actions,
             "a tree's arrays differ in length");
-    const std::size_t cells = gains_.length();
-    std::vector<std::uint8_t> used(stumps_.size(), 0);
-    const auto claim = [&](std::int32_t stump) {
-        require(stump >= 0 && static_cast<std::size_t>(stump) < stumps_.size(), "a node's stump is not there");
-        require(used[static_cast<std::size_t>(stump)]++ == 0, "two nodes share a stump");
-    };
-    for (const std::int32_t stump : free_stumps_) {
-        claim(stump);
-    }
+    const std::size_t cells = stumps_->n_cells();
     for (NodeId node = 0; node < n; ++node) {
         const NodeState& state = states_[node];
         require(state.status <= Status::terminal, "a node has an unknown status");
@@ -373,14 +391,14 @@ void Elimination::check() const {
                 "a node's level is not its depth");
         require(!tree_.is_leaf(node) || tree_.step(node).child == node, "a leaf is not labelled with its number");
         require((state.status == Status::split) == !tree_.is_leaf(node), "a node's status is not its shape");
+        require(state.pending == 0, "a node has pending events");
         const ConstWords actions = remaining_actions(node);
         require(is_set_below(actions, s.n_actions), "a node's actions are not actions");
         if (state.stump < 0) {
             continue;
         }
         require(state.status == Status::selecting, "a node has sums that it does not need");
-        claim(state.stump);
-        const Stump& stump = stumps_[static_cast<std::size_t>(state.stump)];
+        const Stump& stump = stumps_->at(state.stump);
         const bool last = state.last_level != 0;
         require(stump.plays.size() == (last ? cells : 0) &&
                     stump.weight.size() == stump.plays.size() &&
@@ -395,9 +413,6 @@ void Elimination::check() const {
                                 s.n_actions),
                     "a stump's actions are not actions");
         }
-    }
-    for (const std::uint8_t claims : used) {
-        require(claims == 1, "a stump belongs to no node");
     }
 }
 

@@ -1,22 +1,25 @@
 // Growth by elimination (Algorithms 2 to 4 and NewPath of Algorithm 6) on the nodes of one tree.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "archive.hpp"
 #include "bits.hpp"
 #include "exploration.hpp"
-#include "pool.hpp"
 #include "settings.hpp"
+#include "stumps.hpp"
 #include "tree.hpp"
 
 namespace bandit_forest {
 
 // One learned event, prepared once for all trees.
 struct Event {
+    ConstWords context;            // packed, with a spare zero bit
     std::span<const double> bits;  // the context as 0.0 and 1.0, padded with zeros to the stride
     std::size_t action;            // the action taken
     double weight;                 // 1, or 1 / propensity where rewards are weighted
@@ -40,33 +43,15 @@ struct NodeState {
     std::uint64_t visits;  // events learned here
     std::uint64_t tested;  // plays of the least played remaining action at the last test
     double tolerance;      // ε of this node
-    std::int32_t stump;    // where the sums by variable are; -1 before the first visit and after the choice
+    std::int32_t stump;    // number of its stump; -1 before the first visit and after the choice
     Status status;
     std::uint8_t last_level;  // 1 where a stump would be the last of its path
-    std::uint8_t padding[2];  // zeros, so that saved bytes are the same everywhere
-};
-
-// What a selecting node knows besides its sums of gains by variable. The sums are rows of actions and columns of
-// variables, for value 1 alone: value 0 is the action's tally less value 1.
-struct Stump {
-    std::vector<std::uint64_t> remaining_variables;  // S
-    // In nodes of the last level only, since A_{c,i,v} takes effect nowhere else:
-    std::vector<double> plays;                      // events
-    std::vector<double> weight;                     // sum of weights
-    std::vector<std::uint64_t> remaining_actions;   // A_{c,i,v}, by variable and value
-
-    template <class Archive>
-    void archive(Archive& io) {
-        io(remaining_variables);
-        io(plays);
-        io(weight);
-        io(remaining_actions);
-    }
+    std::uint16_t pending;    // rewarded events that are not yet in the sums by variable
 };
 
 class Elimination {
    public:
-    Elimination(const EliminationSettings& settings, std::size_t tree_number);
+    Elimination(const EliminationSettings& settings, std::size_t tree_number, Stumps& stumps);
 
     // Learns one event in the leaf that its context leads to.
     void learn(NodeId leaf, const Event& event);
@@ -95,29 +80,18 @@ class Elimination {
 
     std::size_t n_bytes() const;
 
+    // Words of the pending events of a stump.
+    static std::size_t buffer_words(std::size_t n_variables);
+
     template <class Archive>
     void archive(Archive& io) {
+        if constexpr (!Archive::loading) {
+            flush_all();
+        }
         tree_.archive(io);
-        io(states_);
         io(remaining_);
         io(tallies_);
-        io(free_stumps_);
-        std::uint64_t n_stumps = stumps_.size();
-        io(n_stumps);
-        if constexpr (Archive::loading) {
-            require(n_stumps <= states_.size(), "a tree has more stumps than nodes");
-            stumps_.resize(n_stumps);
-            gains_.grow(n_stumps);
-        }
-        for (Stump& stump : stumps_) {
-            stump.archive(io);
-        }
-        for (const NodeState& state : states_) {
-            if (state.stump >= 0) {
-                require(static_cast<std::size_t>(state.stump) < n_stumps, "a node's stump is not there");
-                io.array(gains_.row(static_cast<std::size_t>(state.stump)), gains_.length());
-            }
-        }
+        archive_states(io);
         if constexpr (Archive::loading) {
             check();
         }
@@ -129,15 +103,39 @@ class Elimination {
         return {stump.remaining_actions.data() + (2 * variable + value) * action_words_, action_words_};
     }
     Tally* tallies_of(NodeId node) { return tallies_.data() + node * settings_->n_actions; }
-    double* gains_of(NodeId node) { return gains_.row(static_cast<std::size_t>(states_[node].stump)); }
-    const double* gains_of(NodeId node) const { return gains_.row(static_cast<std::size_t>(states_[node].stump)); }
-    Stump& stump_of(NodeId node) { return stumps_[static_cast<std::size_t>(states_[node].stump)]; }
+    // Saved states say only whether a node has a stump: its number is nobody's concern.
+    template <class Archive>
+    void archive_states(Archive& io) {
+        std::vector<NodeState> states(states_.begin(), states_.end());
+        for (NodeState& state : states) {
+            state.stump = std::min(state.stump, 0);
+        }
+        io(states);
+        if constexpr (Archive::loading) {
+            states_ = states;
+            for (NodeState& state : states_) {
+                state.stump = state.stump == 0 ? stumps_->acquire() : -1;
+            }
+        }
+        for (const NodeState& state : states_) {
+            if (state.stump >= 0) {
+                stumps_->at(state.stump).archive(io);
+                io.array(stumps_->gains(state.stump), stumps_->n_cells());
+            }
+        }
+    }
+
+    double* gains_of(NodeId node) { return stumps_->gains(states_[node].stump); }
+    Stump& stump_of(NodeId node) { return stumps_->at(states_[node].stump); }
 
     void new_path(NodeId node);
     std::vector<std::uint32_t> candidates(NodeId node) const;
     void make_stump(NodeId node);
     void release_stump(NodeId node);
     void count(NodeId node, const Event& event);
+    void append(NodeId node, const Event& event);
+    void flush(NodeId node);
+    void flush_all();
     void test(NodeId node);
     void eliminate_variables(NodeId node, std::uint64_t plays);
     void eliminate_actions_by_value(NodeId node);
@@ -152,13 +150,11 @@ class Elimination {
     std::size_t max_depth_;           // D_θ
     double log_variable_hypotheses_;  // log(4 2^D K M D_θ L / δ), equation (3)
     double log_action_hypotheses_;    // log(4 2^D K L / δ), equation (4)
+    Stumps* stumps_;                  // of the forest, which outlives its trees
     Tree tree_;
     std::vector<NodeState> states_;         // by node
     std::vector<std::uint64_t> remaining_;  // actions in play, by node
     std::vector<Tally> tallies_;            // by node and action
-    std::vector<Stump> stumps_;             // of the selecting nodes that have been visited
-    Pool gains_;                            // their sums of gains by action and variable
-    std::vector<std::int32_t> free_stumps_; // unused places in stumps_
 };
 
 // The trees, and the choice of an action from what remains in them.
@@ -188,6 +184,7 @@ class EliminationGrowth {
 
    private:
     const EliminationSettings* settings_;  // of the forest
+    std::unique_ptr<Stumps> stumps_;       // of all trees
     std::vector<Elimination> trees_;
     std::vector<const Tree*> shapes_;      // of the trees, for routing
 };

@@ -5,10 +5,13 @@
 
 namespace bandit_forest {
 
-EliminationGrowth::EliminationGrowth(const EliminationSettings& settings) : settings_(&settings) {
+EliminationGrowth::EliminationGrowth(const EliminationSettings& settings)
+    : settings_(&settings),
+      stumps_(std::make_unique<Stumps>(settings.n_actions * Elimination::stride(settings.n_variables),
+                                       Elimination::buffer_words(settings.n_variables))) {
     trees_.reserve(settings.n_trees);
     for (std::size_t number = 0; number < settings.n_trees; ++number) {
-        trees_.emplace_back(settings, number);
+        trees_.emplace_back(settings, number, *stumps_);
     }
     for (const Elimination& tree : trees_) {
         shapes_.push_back(&tree.tree());
@@ -43,7 +46,7 @@ void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> 
     bits.assign(Elimination::stride(settings_->n_variables), 0.0);
     for_each(event.context, [&](std::size_t variable) { bits[variable] = 1.0; });
     const double weight = settings_->estimate == Estimate::plays ? 1.0 : 1.0 / event.propensity;
-    const Event weighted{bits, event.action, weight, event.reward * weight};
+    const Event weighted{event.context, bits, event.action, weight, event.reward * weight};
     constexpr std::size_t ahead = 4;  // trees whose sums are on their way while one is updated
     for (std::size_t tree = 0; tree < std::min(ahead, trees_.size()); ++tree) {
         trees_[tree].prefetch(leaves[tree], weighted);
@@ -79,7 +82,7 @@ std::vector<double> EliminationGrowth::mean_rewards(std::span<const NodeId> leav
 }
 
 std::size_t EliminationGrowth::n_bytes() const {
-    std::size_t bytes = 0;
+    std::size_t bytes = stumps_->n_bytes();
     for (const Elimination& tree : trees_) {
         bytes += tree.n_bytes();
     }

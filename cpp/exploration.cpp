@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "clones.hpp"
+
 namespace bandit_forest {
 
 namespace {
@@ -14,6 +16,7 @@ void spread_uniformly(ConstWords set, std::vector<double>& probabilities) {
 
 }  // namespace
 
+BANDIT_FOREST_CLONES
 void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out) {
     const std::size_t words = available.size();
     assert(sets.size() == settings.n_trees * words);

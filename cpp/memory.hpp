@@ -42,7 +42,7 @@ class HugePages {
 
    private:
     static constexpr std::size_t page = std::size_t{1} << 21U;
-    static constexpr std::size_t large = 2 * page;
+    static constexpr std::size_t large = page;  // smaller arrays stay on ordinary pages
 };
 
 template <class T>
