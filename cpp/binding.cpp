@@ -1,4 +1,5 @@
-// The narrow door to Python: one class with numbers and contiguous arrays. Arguments have been checked in Python.
+// The narrow door to Python: settings and forests, with numbers and contiguous arrays. Arguments have been checked in
+// Python. Whoever waits for a forest does so without the interpreter's lock.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <shared_mutex>
 #include <tuple>
 #include <utility>
 
@@ -55,8 +57,6 @@ Out<T> as_array(const std::vector<T>& values) {
 }
 
 bf::Contexts contexts_of(const InRows<std::uint8_t>& rows) { return {rows.data(), rows.shape(0), rows.shape(1)}; }
-
-std::span<const std::uint8_t> context_of(const In<std::uint8_t>& row) { return {row.data(), row.shape(0)}; }
 
 template <class T>
 std::span<const T> span_of(const In<T>& array) {
@@ -176,6 +176,12 @@ Arrays nodes_of(const bf::GreedyTree& growth, const bf::Settings& settings) {
     return out;
 }
 
+template <class Forest>
+std::shared_lock<std::shared_mutex> lock_for_reading(const Forest& forest) {
+    const nb::gil_scoped_release unlocked;
+    return forest.lock_for_reading();
+}
+
 template <class Growth>
 void bind_forest(nb::module_& m, const char* name) {
     using Forest = bf::Forest<Growth>;
@@ -188,7 +194,7 @@ void bind_forest(nb::module_& m, const char* name) {
             },
             "settings"_a, "saved"_a)
         .def("save",
-             [](const Forest& forest) {
+             [](Forest& forest) {
                  const std::string bytes = [&] {
                      const nb::gil_scoped_release unlocked;
                      return forest.save();
@@ -255,57 +261,59 @@ void bind_forest(nb::module_& m, const char* name) {
         .def(
             "propensities",
             [](const Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
-                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
-                return forest.read_leaves(context_of(context), [&](const Growth& growth, auto leaves) {
-                    bf::Plan plan;
-                    growth.plan(leaves, set, plan);
-                    return as_array(plan.probabilities);
-                });
+                const auto lock = lock_for_reading(forest);
+                bf::Plan plan;
+                forest.growth().plan(forest.leaves(span_of(context)),
+                                     available_of(forest.settings().n_actions, available), plan);
+                return as_array(plan.probabilities);
             },
             "context"_a, "available"_a)
         .def(
             "votes",
             [](const Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
-                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
-                return forest.read_leaves(context_of(context), [&](const Growth& growth, auto leaves) {
-                    return as_array(growth.votes(leaves, set));
-                });
+                const auto lock = lock_for_reading(forest);
+                return as_array(forest.growth().votes(forest.leaves(span_of(context)),
+                                                      available_of(forest.settings().n_actions, available)));
             },
             "context"_a, "available"_a)
         .def(
             "mean_rewards",
             [](const Forest& forest, const In<std::uint8_t>& context) {
-                return forest.read_leaves(context_of(context), [](const Growth& growth, auto leaves) {
-                    return as_array(growth.mean_rewards(leaves));
-                });
+                const auto lock = lock_for_reading(forest);
+                return as_array(forest.growth().mean_rewards(forest.leaves(span_of(context))));
             },
             "context"_a)
         .def(
             "nodes",
             [](const Forest& forest, std::size_t tree) {
-                return forest.read(
-                    [&](const Growth& growth) { return nodes_of(growth.tree(tree), forest.settings()); });
+                const auto lock = lock_for_reading(forest);
+                return nodes_of(forest.growth().tree(tree), forest.settings());
             },
             "tree"_a)
         .def(
             "max_depth",
             [](const Forest& forest, std::size_t tree) {
-                return forest.read([&](const Growth& growth) { return growth.tree(tree).max_depth(); });
+                const auto lock = lock_for_reading(forest);
+                return forest.growth().tree(tree).max_depth();
             },
             "tree"_a)
-        .def_prop_ro("n_events", &Forest::n_events)
+        .def_prop_ro("n_events",
+                     [](const Forest& forest) {
+                         const auto lock = lock_for_reading(forest);
+                         return forest.n_events();
+                     })
         .def_prop_ro("n_nodes",
                      [](const Forest& forest) {
-                         return forest.read([](const Growth& growth) {
-                             std::size_t nodes = 0;
-                             for (const bf::Tree* tree : growth.shapes()) {
-                                 nodes += tree->size();
-                             }
-                             return nodes;
-                         });
+                         const auto lock = lock_for_reading(forest);
+                         std::size_t nodes = 0;
+                         for (const bf::Tree* tree : forest.growth().shapes()) {
+                             nodes += tree->size();
+                         }
+                         return nodes;
                      })
         .def_prop_ro("n_bytes", [](const Forest& forest) {
-            return sizeof(Forest) + forest.read([](const Growth& growth) { return growth.n_bytes(); });
+            const auto lock = lock_for_reading(forest);
+            return sizeof(Forest) + forest.growth().n_bytes();
         });
 }
 

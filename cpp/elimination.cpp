@@ -28,17 +28,9 @@ double radius(std::uint64_t plays, double log_hypotheses) {
     return std::sqrt((log_hypotheses + 2.0 * std::log(t)) / (2.0 * t));
 }
 
-// sums[i] += factor where bit i is set.
+// sums[i] += value where bit i is set: a mask instead of a branch.
 BANDIT_FOREST_CLONES
-void add(double* __restrict sums, const double* __restrict bits, double factor, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        sums[i] += factor * bits[i];
-    }
-}
-
-// The same with the bits of a packed context: a mask instead of a factor keeps the loop free of branches.
-BANDIT_FOREST_CLONES
-void add_packed(double* __restrict sums, const std::uint64_t* __restrict words, double value, std::size_t n) {
+void add(double* __restrict sums, const std::uint64_t* __restrict words, double value, std::size_t n) {
     const auto pattern = std::bit_cast<std::uint64_t>(value);
     for (std::size_t start = 0; start < n; start += 64) {
         const std::uint64_t word = words[start / 64];
@@ -202,11 +194,11 @@ void Elimination::count(NodeId node, const Event& event) {
         append(node, event);
     }
     if (states_[node].last_level != 0) {
-        const std::size_t columns = event.bits.size();
+        const std::size_t columns = stride(settings_->n_variables);
         const std::size_t row = event.action * columns;
         Stump& stump = stump_of(node);
-        add(stump.plays.data() + row, event.bits.data(), 1.0, columns);
-        add(stump.weight.data() + row, event.bits.data(), event.weight, columns);
+        add(stump.plays.data() + row, event.context.data(), 1.0, columns);
+        add(stump.weight.data() + row, event.context.data(), event.weight, columns);
     }
 }
 
@@ -227,7 +219,7 @@ void Elimination::flush(NodeId node) {
     const std::size_t words = words_for(settings_->n_variables + 1);
     const std::uint64_t* record = stumps_->buffer(states_[node].stump);
     for (std::size_t i = 0; i < states_[node].pending; ++i, record += words + 2) {
-        add_packed(gains_of(node) + record[words + 1] * columns, record, std::bit_cast<double>(record[words]), columns);
+        add(gains_of(node) + record[words + 1] * columns, record, std::bit_cast<double>(record[words]), columns);
     }
     states_[node].pending = 0;
 }

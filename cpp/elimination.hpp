@@ -19,11 +19,10 @@ namespace bandit_forest {
 
 // One learned event, prepared once for all trees.
 struct Event {
-    ConstWords context;            // packed, with a spare zero bit
-    std::span<const double> bits;  // the context as 0.0 and 1.0, padded with zeros to the stride
-    std::size_t action;            // the action taken
-    double weight;                 // 1, or 1 / propensity where rewards are weighted
-    double gain;                   // reward times weight
+    ConstWords context;  // packed, with a spare zero bit
+    std::size_t action;  // the action taken
+    double weight;       // 1, or 1 / propensity where rewards are weighted
+    double gain;         // reward times weight
 };
 
 // What is known of one action in one node.

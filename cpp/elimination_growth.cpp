@@ -42,12 +42,9 @@ std::vector<std::uint32_t> EliminationGrowth::votes(std::span<const NodeId> leav
 }
 
 void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> leaves) {
-    thread_local std::vector<double> bits;
-    bits.assign(Elimination::stride(settings_->n_variables), 0.0);
-    for_each(event.context, [&](std::size_t variable) { bits[variable] = 1.0; });
     const double weight = settings_->estimate == Estimate::plays ? 1.0 : 1.0 / event.propensity;
-    const Event weighted{event.context, bits, event.action, weight, event.reward * weight};
-    constexpr std::size_t ahead = 4;  // trees whose sums are on their way while one is updated
+    const Event weighted{event.context, event.action, weight, event.reward * weight};
+    constexpr std::size_t ahead = 4;  // trees whose buffers are on their way while one is updated
     for (std::size_t tree = 0; tree < std::min(ahead, trees_.size()); ++tree) {
         trees_[tree].prefetch(leaves[tree], weighted);
     }

@@ -13,7 +13,7 @@ namespace bandit_forest {
 
 namespace {
 
-constexpr std::size_t block = 256;  // events learned at a time before others may decide
+constexpr std::size_t events_per_lock = 256;  // events learned at a time before others may decide
 
 }  // namespace
 
@@ -41,10 +41,10 @@ void Forest<Growth>::archive(Archive& io) {
 }
 
 template <class Growth>
-std::string Forest<Growth>::save() const {
+std::string Forest<Growth>::save() {
     const std::unique_lock lock(mutex_);
     Writer writer;
-    const_cast<Forest*>(this)->archive(writer);  // a Writer changes nothing
+    archive(writer);
     return std::move(writer.bytes);
 }
 
@@ -102,9 +102,9 @@ template <class Growth>
 void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_t> actions,
                            std::span<const double> rewards, std::span<const double> propensities) {
     Scratch& scratch = scratch_of(settings_);
-    for (std::size_t start = 0; start < contexts.n_events; start += block) {
+    for (std::size_t start = 0; start < contexts.n_events; start += events_per_lock) {
         const std::unique_lock lock(mutex_);
-        for (std::size_t event = start; event < std::min(start + block, contexts.n_events); ++event) {
+        for (std::size_t event = start; event < std::min(start + events_per_lock, contexts.n_events); ++event) {
             route(contexts.row(event), scratch);
             learn_routed(static_cast<std::size_t>(actions[event]), rewards[event], propensities[event], scratch);
         }
@@ -117,15 +117,24 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
     Scratch& scratch = scratch_of(settings_);
     std::vector<std::uint64_t> available(words_for(settings_.n_actions));
     fill(available, settings_.n_actions);
-    const std::unique_lock lock(mutex_);
-    for (std::size_t event = 0; event < contexts.n_events; ++event) {
-        route(contexts.row(event), scratch);
-        const Choice choice = choose(available, scratch);
-        actions[event] = static_cast<std::int64_t>(choice.action);
-        propensities[event] = choice.propensity;
-        earned[event] = rewards[event * settings_.n_actions + choice.action];
-        learn_routed(choice.action, earned[event], choice.propensity, scratch);
+    for (std::size_t start = 0; start < contexts.n_events; start += events_per_lock) {
+        const std::unique_lock lock(mutex_);
+        for (std::size_t event = start; event < std::min(start + events_per_lock, contexts.n_events); ++event) {
+            route(contexts.row(event), scratch);
+            const Choice choice = choose(available, scratch);
+            actions[event] = static_cast<std::int64_t>(choice.action);
+            propensities[event] = choice.propensity;
+            earned[event] = rewards[event * settings_.n_actions + choice.action];
+            learn_routed(choice.action, earned[event], choice.propensity, scratch);
+        }
     }
+}
+
+template <class Growth>
+std::vector<std::uint32_t> Forest<Growth>::leaves(std::span<const std::uint8_t> context) const {
+    Scratch& scratch = scratch_of(settings_);
+    route(context, scratch);
+    return scratch.leaves;
 }
 
 template class Forest<EliminationGrowth>;

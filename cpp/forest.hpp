@@ -51,24 +51,14 @@ class Forest {
     void play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
               std::span<double> propensities, std::span<double> earned);
 
-    // Calls visit(growth, leaves) for one context while nobody learns.
-    template <class Visit>
-    auto read_leaves(std::span<const std::uint8_t> context, Visit&& visit) const {
-        Scratch& scratch = scratch_of(settings_);
-        const std::shared_lock lock(mutex_);
-        route(context, scratch);
-        return visit(growth_, std::span<const std::uint32_t>(scratch.leaves));
-    }
+    // Nobody learns while a reader holds this; what follows must be called with it held.
+    std::shared_lock<std::shared_mutex> lock_for_reading() const { return std::shared_lock(mutex_); }
+    const Growth& growth() const { return growth_; }
+    std::uint64_t n_events() const { return events_; }
+    // The labels of the leaves that a context leads to.
+    std::vector<std::uint32_t> leaves(std::span<const std::uint8_t> context) const;
 
-    // Calls visit(growth) while nobody learns.
-    template <class Visit>
-    auto read(Visit&& visit) const {
-        const std::shared_lock lock(mutex_);
-        return visit(growth_);
-    }
-
-    std::uint64_t n_events() const { return read([this](const Growth&) { return events_; }); }
-    std::string save() const;
+    std::string save();
 
    private:
     // Buffers for one event, kept by each thread so that no call allocates.

@@ -38,7 +38,8 @@ void GreedyTree::learn(Slot leaf, EventId event, const EventLog& log, Splitter& 
 }
 
 bool GreedyTree::may_grow(NodeId node) const {
-    return tree_.path(node).depth < max_depth_ && tree_.size() + 2 <= settings_->max_nodes;
+    return tree_.path(node).depth < std::min(max_depth_, settings_->n_variables) &&
+           tree_.size() + 2 <= settings_->max_nodes;
 }
 
 void GreedyTree::try_split(Slot leaf, const EventLog& log, Splitter& splitter) {
@@ -52,7 +53,9 @@ void GreedyTree::try_split(Slot leaf, const EventLog& log, Splitter& splitter) {
     thread_local std::vector<EventId> events;
     lists_.read(leaves_.last_chunk(leaf), events);
     const std::size_t n_forgotten = std::erase_if(events, [&](EventId event) { return !log.holds(event); });
-    const Split best = splitter.best(log, events, leaves_, leaf, tree_.path(node).key);
+    const Split best = splitter.best(
+        log, events, leaves_, leaf,
+        random_subset(tree_.path(node).key, tree_.free_variables(node), settings_->variable_share));
     if (best.variable < settings_->n_variables) {
         lists_.release(leaves_.last_chunk(leaf));
         split(leaf, best, events, log);

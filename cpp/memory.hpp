@@ -1,8 +1,8 @@
 // Large arrays on huge pages: random access to hundreds of megabytes misses the address cache otherwise.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 #include <vector>
 
@@ -23,10 +23,9 @@ class HugePages {
 
     T* allocate(std::size_t n) {
         const std::size_t bytes = n * sizeof(T);
-        const std::size_t alignment = bytes >= large ? page : alignof(T) < 64 ? 64 : alignof(T);
-        void* const memory = ::operator new(bytes, std::align_val_t(alignment));
+        void* const memory = ::operator new(bytes, alignment(bytes));
 #if defined(__linux__)
-        if (bytes >= large) {
+        if (bytes >= page) {
             madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: without huge pages all is the same but for speed
         }
 #endif
@@ -34,15 +33,17 @@ class HugePages {
     }
 
     void deallocate(T* memory, std::size_t n) {
-        const std::size_t alignment = n * sizeof(T) >= large ? page : alignof(T) < 64 ? 64 : alignof(T);
-        ::operator delete(memory, std::align_val_t(alignment));
+        ::operator delete(memory, alignment(n * sizeof(T)));
     }
 
     bool operator==(const HugePages&) const { return true; }
 
    private:
-    static constexpr std::size_t page = std::size_t{1} << 21U;
-    static constexpr std::size_t large = page;  // smaller arrays stay on ordinary pages
+    static constexpr std::size_t page = std::size_t{1} << 21U;  // smaller arrays stay on ordinary pages
+
+    static std::align_val_t alignment(std::size_t bytes) {
+        return std::align_val_t(bytes >= page ? page : std::max<std::size_t>(64, alignof(T)));
+    }
 };
 
 template <class T>

@@ -1,11 +1,8 @@
 #include "split.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cassert>
+#include <utility>
 
 #include "clones.hpp"
-#include "random.hpp"
 
 namespace bandit_forest {
 
@@ -57,19 +54,6 @@ void add_gains(double* __restrict gains, const double* __restrict counts, const 
 
 Splitter::Splitter(const GreedySettings& settings)
     : settings_(&settings), words_(words_for(settings.n_variables + 1)), row_of_(settings.n_actions, unseen) {}
-
-void Splitter::draw_candidates(std::uint64_t key) {
-    candidates_.clear();
-    for (std::uint32_t variable = 0; variable < settings_->n_variables; ++variable) {
-        if (uniform(mix(~key, variable)) < settings_->variable_share) {
-            candidates_.push_back(variable);
-        }
-    }
-    counts_.resize(candidates_.size());
-    sums_.resize(candidates_.size());
-    ones_.assign(candidates_.size(), 0.0);
-    gains_.assign(candidates_.size(), 0.0);
-}
 
 void Splitter::collect(const EventLog& log, std::span<const EventId> events) {
     for (const EventId event : events) {
@@ -162,8 +146,12 @@ double Splitter::score(const Leaves& leaves, Slot leaf) {
 }
 
 Split Splitter::best(const EventLog& log, std::span<const EventId> events, const Leaves& leaves, Slot leaf,
-                     std::uint64_t key) {
-    draw_candidates(key);
+                     std::vector<std::uint32_t> candidates) {
+    candidates_ = std::move(candidates);
+    counts_.resize(candidates_.size());
+    sums_.resize(candidates_.size());
+    ones_.assign(candidates_.size(), 0.0);
+    gains_.assign(candidates_.size(), 0.0);
     collect(log, events);
     if (!binary_) {
         add_fractions(log, events);

@@ -23,11 +23,11 @@ class Splitter {
    public:
     explicit Splitter(const GreedySettings& settings);
 
-    // The best split of the events, among the variables that the leaf's key admits.
-    Split best(const EventLog& log, std::span<const EventId> events, const Leaves& leaves, Slot leaf, std::uint64_t key);
+    // The best split of the events of a leaf on one of the candidates, in order.
+    Split best(const EventLog& log, std::span<const EventId> events, const Leaves& leaves, Slot leaf,
+               std::vector<std::uint32_t> candidates);
 
    private:
-    void draw_candidates(std::uint64_t key);
     void collect(const EventLog& log, std::span<const EventId> events);
     void add_fractions(const EventLog& log, std::span<const EventId> events);
     double score(const Leaves& leaves, Slot leaf);

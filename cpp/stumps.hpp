@@ -1,6 +1,7 @@
 // The stumps in the making of all trees: one place for all, so that large pages serve them however few a tree has.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

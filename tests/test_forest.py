@@ -109,7 +109,7 @@ WRONG = {
     "n_variables": [0, -1, 1.5, "3", None, True, float("nan"), 2**40],
     "n_actions": [0, 1, -1, 2.0, "2", None],
     "n_trees": [0, -3, 1.0, None],
-    "max_depth": [0, -1, (3, 2), (0, 2), (1, 2, 3), 1.5, "8", None, [1, 2]],
+    "max_depth": [0, -1, 2**70, (3, 2), (0, 2), (1, 2, 3), 1.5, "8", None, [1, 2]],
     "variable_share": [0.0, -0.1, 1.1, float("nan"), "all", None],
     "growth": [None, "elimination", Elimination],
     "exploration": [None, "rotation", RoundRobin, RoundRobin(), UniformOverRemaining()],
@@ -138,10 +138,13 @@ def test_wrong_parameters_are_refused_in_one_sentence(name, value):
         (Elimination, {"tolerance": (0.1, float("nan"))}),
         (Elimination, {"tolerance": (0.1, 0.2, 0.3)}),
         (Elimination, {"tolerance": "none"}),
+        (Elimination, {"tolerance": "0.5"}),
+        (Elimination, {"tolerance": ("0.1", 0.5)}),
         (Elimination, {"tolerance": None}),
         (Elimination, {"remaining": "some"}),
         (Elimination, {"estimate": None}),
         (Elimination, {"test_interval": 0}),
+        (Elimination, {"test_interval": 2**70}),
         (Greedy, {"min_events": 1}),
         (Greedy, {"min_gain": -1.0}),
         (Greedy, {"min_gain": float("nan")}),
@@ -168,6 +171,19 @@ def test_wrong_rules_are_refused_in_one_sentence(rule, changes):
 def test_a_tree_that_is_not_there_is_refused(number):
     with pytest.raises(InvalidArgumentError, match=SENTENCE):
         make_tree().tree(number)
+
+
+def test_a_bandit_tree_grows_by_elimination():
+    with pytest.raises(InvalidArgumentError, match=SENTENCE):
+        make_tree(growth=Greedy())
+
+
+def test_every_tree_may_split_on_some_variable():
+    """A share of few variables is rounded up: no tree is left without one."""
+    forest = BanditForest(n_variables=1, n_actions=2, n_trees=8, variable_share=0.1)
+    contexts = np.random.default_rng(0).integers(0, 2, (2000, 1), dtype=np.uint8)
+    forest.play(contexts, np.hstack([1 - contexts, contexts]).astype(float))
+    assert [len(forest.tree(number).nodes) for number in range(8)] == [3] * 8
 
 
 def test_constructors_take_keywords_only():

@@ -47,13 +47,17 @@ def world(parameters, *, n_events, fractional, seed):
     return contexts, rewards.astype(np.float64)
 
 
+def depth_of(core, node):
+    return core.n_variables - len(node.free_variables)
+
+
 def assert_same_trees(core, reference):
     for number, tree in enumerate(reference.trees):
         nodes = core.tree(number).nodes
         assert core.tree(number).max_depth == tree.max_depth
         assert len(nodes) == len(tree.nodes)
         for row, node in enumerate(tree.nodes):
-            assert nodes.depth[row] == node.depth
+            assert nodes.depth[row] == depth_of(core, node)
             assert nodes.variable[row] == (-1 if node.variable is None else node.variable)
             assert nodes.gain[row] == np.float32(node.gain)
             if node.variable is None:
@@ -79,6 +83,7 @@ def test_play_is_identical(parameters, fractional, seed):
     assert_same_trees(core, reference)
     for context in contexts[:10]:
         np.testing.assert_array_equal(core.mean_rewards(context), reference.mean_rewards(context))
+        np.testing.assert_array_equal(core.votes(context), reference.votes(context))
         np.testing.assert_array_equal(core.propensities(context), reference.probabilities(context))
 
 

@@ -10,6 +10,7 @@ from bandit_forest import BanditForest, BanditTree, Elimination, Greedy, RoundRo
 from bandit_forest.baselines import Banditron, LinUcb, NeuralBandit, SuccessiveElimination, Ucb, Uniform
 from bandit_forest.checks import Subject, cases
 from bandit_forest.reference.forest import ReferenceForest
+from bandit_forest.reference.greedy import GreedyReferenceForest
 
 GREEDY = Greedy(min_events=20, min_gain=0.0, log_capacity=2**8)
 ROTATION = {"growth": Elimination(tolerance=0.3), "exploration": RoundRobin()}
@@ -31,6 +32,11 @@ SUBJECTS = [
     Subject(make=without_seed(LinUcb), name="LinUcb", n_events=1000),
     Subject(make=NeuralBandit, name="NeuralBandit", n_events=1000),
     Subject(make=partial(ReferenceForest, n_trees=2, **DRAWS), name="ReferenceForest", n_events=1000),
+    Subject(
+        make=partial(GreedyReferenceForest, n_trees=2, max_nodes=15, growth=GREEDY),
+        name="GreedyReferenceForest",
+        n_events=1500,
+    ),
     Subject(make=partial(BanditForest, n_trees=10, max_nodes=15, growth=GREEDY), name="BanditForest"),
     Subject(make=partial(BanditForest.paper, n_trees=20, max_depth=(1, 3)), name="BanditForest.paper"),
     Subject(make=partial(BanditForest, n_trees=5, max_depth=1, variable_share=0.8, **DRAWS), name="BanditForest.draws"),

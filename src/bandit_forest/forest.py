@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import _core, archive
-from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
+from bandit_forest.errors import DamagedFileError, refuse
 from bandit_forest.policy import Decision, Decisions, Played
 from bandit_forest.rules import (
     Elimination,
@@ -21,7 +21,6 @@ from bandit_forest.rules import (
     InverseGap,
     RoundRobin,
     UniformOverRemaining,
-    check_range,
 )
 from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
 from bandit_forest.validation import (
@@ -34,6 +33,7 @@ from bandit_forest.validation import (
     check_int,
     check_number,
     check_propensity,
+    check_range,
     check_reward,
     check_rewards,
 )
@@ -74,7 +74,7 @@ class BanditForest:
     max_depth
         Depth of the trees: an int, or a range (low, high) from which each tree draws its own; 1 is a decision stump.
     variable_share
-        Share of the variables that each node may split on, drawn anew for each node.
+        Share of the variables that are not on its path that a node may split on, drawn anew for each node.
     growth
         How the trees grow: `Greedy()`, or `Elimination()` as in the paper.
     exploration
@@ -137,20 +137,25 @@ class BanditForest:
         self._action_names = _check_names(action_names, "action_names", owner, self._n_actions, "action ")
         self._core = self._make_core()
 
-    @classmethod
+    @staticmethod
     def paper(
-        cls,
         *,
         n_variables: int,
         n_actions: int,
         n_trees: int = 100,
         max_depth: int | tuple[int, int] = (10, 18),
+        growth: Elimination = _PAPER_GROWTH,
+        exploration: RoundRobin | UniformOverRemaining = _PAPER_EXPLORATION,
+        max_nodes: int = _PAPER_MAX_NODES,
         seed: int = 0,
+        variable_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
     ) -> BanditForest:
         """Make the forest of the paper's experiments.
 
         Depths from 10 to 18, tolerances from 0.4 to 0.8 and 80 % of the variables at each node, uniform draws among the
-        remaining actions, rewards divided by their propensity.
+        remaining actions, rewards divided by their propensity. With `growth=Elimination()` and
+        `exploration=RoundRobin()` it is the algorithm that the paper analyses, with its guarantees.
 
         Examples
         --------
@@ -163,10 +168,12 @@ class BanditForest:
             n_trees=n_trees,
             max_depth=max_depth,
             variable_share=0.8,
-            growth=_PAPER_GROWTH,
-            exploration=_PAPER_EXPLORATION,
-            max_nodes=_PAPER_MAX_NODES,
+            growth=growth,
+            exploration=exploration,
+            max_nodes=max_nodes,
             seed=seed,
+            variable_names=variable_names,
+            action_names=action_names,
         )
 
     def __repr__(self) -> str:
@@ -401,14 +408,12 @@ class BanditForest:
             )
             forest._core = forest._make_core(arrays)
         except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, InvalidArgumentError):
-                raise DamagedFileError(f"'{name}' is damaged: {error}") from error
-            raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
+            raise DamagedFileError(f"'{name}' is damaged: {str(error).rstrip('.')}.") from error
         return forest
 
 
 class BanditTree(BanditForest):
-    """A single tree without randomisation: every node may split on every variable.
+    """A single tree that grows by elimination: every node may split on every variable.
 
     Parameters
     ----------
@@ -449,6 +454,8 @@ class BanditTree(BanditForest):
         variable_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
     ) -> None:
+        if not isinstance(growth, Elimination):
+            refuse("growth", "BanditTree", "Elimination()", growth)
         super().__init__(
             n_variables=n_variables,
             n_actions=n_actions,
@@ -470,9 +477,8 @@ _POLICIES = {"BanditForest": BanditForest, "BanditTree": BanditTree}
 def _check_names(names: Sequence[str] | None, name: str, owner: str, size: int, prefix: str) -> tuple[str, ...]:
     if names is None:
         return tuple(f"{prefix}{number}" for number in range(size))
-    if isinstance(names, (str, bytes)) or not isinstance(names, Sequence) or len(names) != size:
-        refuse(name, owner, f"a list of {size} different names", names)
-    if not all(isinstance(one, str) for one in names) or len(set(names)) != size:
+    listed = isinstance(names, Sequence) and not isinstance(names, (str, bytes)) and len(names) == size
+    if not listed or not all(isinstance(one, str) for one in names) or len(set(names)) != size:
         refuse(name, owner, f"a list of {size} different names", names)
     return tuple(names)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["child_key", "draw", "is_candidate", "mix", "random_subset", "root_key", "uniform"]
+__all__ = ["child_key", "draw", "draw_depth", "mix", "random_subset", "root_key", "uniform"]
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -53,9 +53,10 @@ def child_key(key: int, variable: int, value: int) -> int:
     return mix(key, 2 * variable + value)
 
 
-def is_candidate(key: int, variable: int, share: float) -> bool:
-    """Say whether a leaf of greedy growth may split on a variable: an independent draw for each."""
-    return uniform(mix(key ^ _MASK, variable)) < share
+def draw_depth(seed: int, tree: int, depths: tuple[int, int]) -> int:
+    """Give the depth of a tree, between the least and the most."""
+    low, high = depths
+    return low + int((high - low + 1) * draw(seed, DEPTH, tree))
 
 
 def random_subset(key: int, variables: Sequence[int], share: float) -> list[int]:

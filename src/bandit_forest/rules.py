@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_int, check_number
@@ -16,7 +17,6 @@ __all__ = [
     "InverseGap",
     "RoundRobin",
     "UniformOverRemaining",
-    "check_range",
 ]
 
 Remaining = Literal["all", "path", "inherited"]
@@ -61,30 +61,23 @@ class Elimination:
 
     def __post_init__(self) -> None:
         check_number(self.delta, "delta", "Elimination", "a number in (0, 1]", 0.0, 1.0, open_low=True)
-        _check_choice(self.remaining, "remaining", "Elimination", ("all", "path", "inherited"))
-        _check_choice(self.estimate, "estimate", "Elimination", ("plays", "visits", "scaled", "weights"))
-        check_int(self.test_interval, "test_interval", "Elimination")
-        low, high = self.tolerance_range
-        if not 0.0 <= low <= high < 1.0:
-            _refuse_tolerance(self.tolerance)
+        _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
+        _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
+        check_int(self.test_interval, "test_interval", "Elimination", high=2**31)
+        _check_tolerance(self.tolerance)
 
     @property
     def tolerance_range(self) -> tuple[float, float]:
         """The range from which each node draws its tolerance."""
-        pair = self.tolerance if isinstance(self.tolerance, tuple) else (self.tolerance, self.tolerance)
-        try:
-            low, high = (float(end) for end in pair)
-        except (TypeError, ValueError):
-            _refuse_tolerance(self.tolerance)
-        return low, high
+        return self.tolerance if isinstance(self.tolerance, tuple) else (self.tolerance, self.tolerance)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Greedy:
     """Growth by the best split so far: a leaf splits as soon as its best split explains more than noise would.
 
-    A leaf remembers its events, tries to split when it holds `min_events` and then each time it holds half as many
-    again, and hands its events and mean rewards on to its children.
+    A leaf remembers its events, tries to split when it holds `min_events` and then each time it holds twice as
+    many, and hands its events and mean rewards on to its children.
 
     Parameters
     ----------
@@ -185,21 +178,6 @@ Growth = Elimination | Greedy
 Exploration = RoundRobin | UniformOverRemaining | InverseGap
 
 
-def check_range(value: object, name: str, owner: str) -> tuple[int, int]:
-    """Give back a range of positive ints from an int or a pair (low, high).
-
-    Examples
-    --------
-    >>> check_range(8, "max_depth", "BanditForest"), check_range((10, 18), "max_depth", "BanditForest")
-    ((8, 8), (10, 18))
-    """
-    if isinstance(value, tuple) and len(value) == 2:
-        low = check_int(value[0], name, owner)
-        return low, check_int(value[1], name, owner, low=low)
-    number = check_int(value, name, owner)
-    return number, number
-
-
 def _check_choice(value: object, name: str, owner: str, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         refuse(name, owner, "one of " + ", ".join(map(repr, choices)), value)
@@ -209,5 +187,11 @@ def _check_quorum(value: object, owner: str) -> None:
     check_number(value, "quorum", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True)
 
 
-def _refuse_tolerance(value: object) -> None:
-    refuse("tolerance", "Elimination", "a number in [0, 1) or a range (low, high) of such numbers", value)
+def _check_tolerance(value: object) -> None:
+    rule = "a number in [0, 1) or a range (low, high) of such numbers"
+    ends = value if isinstance(value, tuple) else (value, value)
+    if len(ends) != 2:
+        refuse("tolerance", "Elimination", rule, value)
+    low, high = (check_number(end, "tolerance", "Elimination", rule, 0.0, math.nextafter(1.0, 0.0)) for end in ends)
+    if low > high:
+        refuse("tolerance", "Elimination", rule, value)

@@ -20,11 +20,14 @@ __all__ = [
     "check_int",
     "check_number",
     "check_propensity",
+    "check_range",
     "check_reward",
     "check_rewards",
 ]
 
 Bits = NDArray[np.uint8]
+
+_LARGEST_RANGE = 2**20
 
 
 def check_int(value: object, name: str, owner: str, *, low: int = 1, high: int | None = None) -> int:
@@ -45,6 +48,21 @@ def check_int(value: object, name: str, owner: str, *, low: int = 1, high: int |
     if number < low or (high is not None and number > high):
         refuse(name, owner, limit, value)
     return number
+
+
+def check_range(value: object, name: str, owner: str) -> tuple[int, int]:
+    """Give back a range of positive ints from an int or a pair (low, high).
+
+    Examples
+    --------
+    >>> check_range(8, "max_depth", "BanditForest"), check_range((10, 18), "max_depth", "BanditForest")
+    ((8, 8), (10, 18))
+    """
+    if isinstance(value, tuple) and len(value) == 2:
+        low = check_int(value[0], name, owner, high=_LARGEST_RANGE)
+        return low, check_int(value[1], name, owner, low=low, high=_LARGEST_RANGE)
+    number = check_int(value, name, owner, high=_LARGEST_RANGE)
+    return number, number
 
 
 def check_number(

@@ -134,7 +134,7 @@ def by_reading() -> Experiment:
             Setting(
                 label=f"{remaining} / {estimate} / {draw} / {quorum:g}",
                 world=COVTYPE,
-                policy=Made(name="BanditForest", parameters={"growth": growth, "exploration": exploration}),
+                policy=Made(name="BanditForest.paper", parameters={"growth": growth, "exploration": exploration}),
                 published=ON_COVTYPE[FOREST_LABEL],
             )
         )

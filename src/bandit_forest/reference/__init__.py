@@ -1,1 +1,1 @@
-"""The algorithms of the paper in plain Python: specification, oracle and tutorial."""
+"""The algorithms in plain Python: specification, oracle and tutorial. What is compiled equals them."""

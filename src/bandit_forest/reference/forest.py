@@ -1,6 +1,7 @@
 """Bandit Forest (Algorithm 6) with NewPath, and the practical variant of section 5, in plain Python.
 
-This is the specification of `bandit_forest.BanditForest`, which makes the same decisions some thousand times faster.
+This is the specification of the compiled forests that grow by elimination, which make the same decisions some thousand
+times faster.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 from bandit_forest.policy import Decision, PythonPolicy
 from bandit_forest.randomness import (
     DECISION,
-    DEPTH,
     TOLERANCE,
     child_key,
     draw,
+    draw_depth,
     mix,
     random_subset,
     root_key,
@@ -24,8 +25,8 @@ from bandit_forest.randomness import (
 )
 from bandit_forest.reference.exploration import Plan, pick, plan
 from bandit_forest.reference.node import Bounds, Node, Tally
-from bandit_forest.rules import Elimination, RoundRobin, UniformOverRemaining, check_range
-from bandit_forest.validation import check_int
+from bandit_forest.rules import Elimination, RoundRobin, UniformOverRemaining
+from bandit_forest.validation import check_int, check_range
 
 __all__ = ["ReferenceForest", "ReferenceTree"]
 
@@ -42,11 +43,10 @@ class ReferenceTree:
         self._growth = forest.growth
         self._variable_share = variable_share
         self._max_nodes = max_nodes
-        low, high = depths
         # D_θ: each tree has its own depth.
-        self.max_depth = low + int((high - low + 1) * draw(forest.seed, DEPTH, number))
+        self.max_depth = draw_depth(forest.seed, number, depths)
         n_estimates = 4.0 * forest.n_actions * forest.n_variables * self.max_depth * forest.n_trees
-        shared = high * math.log(2.0)  # log 2^D
+        shared = depths[1] * math.log(2.0)  # log 2^D
         self._bounds = Bounds(
             variables=math.log(n_estimates) + shared - math.log(self._growth.delta),
             actions=math.log(4.0 * forest.n_actions * forest.n_trees) + shared - math.log(self._growth.delta),

@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from bandit_forest.policy import Decision, PythonPolicy
 from bandit_forest.randomness import (
     DECISION,
-    DEPTH,
     LEARNING,
     child_key,
     draw,
-    is_candidate,
+    draw_depth,
     mix,
+    random_subset,
     root_key,
     uniform,
 )
 from bandit_forest.reference.exploration import inverse_gap, pick
-from bandit_forest.rules import Greedy, InverseGap, check_range
-from bandit_forest.validation import check_int
+from bandit_forest.rules import Greedy, InverseGap
+from bandit_forest.validation import check_int, check_range
 
 __all__ = ["GreedyLeaf", "GreedyReferenceForest", "GreedyReferenceTree", "best_split"]
 
@@ -49,7 +49,8 @@ class GreedyLeaf:
     """A node of a tree: a leaf until it splits. Means and counts are kept in single precision, as in the core."""
 
     key: int
-    depth: int
+    free_variables: list[int]
+    """The variables that are not on its path."""
     means: NDArray[np.float32]
     counts: NDArray[np.float32]
     events: list[Event] = field(default_factory=list)
@@ -85,9 +86,8 @@ def best_split(leaf: GreedyLeaf, growth: Greedy, variable_share: float) -> tuple
         noise += squares - 2.0 * mean * total + len(played) * mean * mean
     least = growth.min_gain * noise / len(leaf.events)
     best, best_gain = None, 0.0
-    for variable in range(contexts.shape[1]):
-        n_ones = int(contexts[:, variable].sum())
-        if not is_candidate(leaf.key, variable, variable_share) or n_ones in (0, len(leaf.events)):
+    for variable in random_subset(leaf.key, leaf.free_variables, variable_share):
+        if int(contexts[:, variable].sum()) in (0, len(leaf.events)):
             continue
         gain = 0.0
         for action, played in rows:
@@ -123,11 +123,13 @@ class GreedyReferenceTree:
     def __init__(self, forest: GreedyReferenceForest, number: int, depths: tuple[int, int]) -> None:
         self._forest = forest
         self._key = mix(mix(forest.seed, LEARNING), number)
-        low, high = depths
-        self.max_depth = low + int((high - low + 1) * draw(forest.seed, DEPTH, number))
+        self.max_depth = draw_depth(forest.seed, number, depths)
         n_actions = forest.n_actions
         self.root = GreedyLeaf(
-            root_key(forest.seed, number), 0, np.zeros(n_actions, np.float32), np.zeros(n_actions, np.float32)
+            root_key(forest.seed, number),
+            list(range(forest.n_variables)),
+            np.zeros(n_actions, np.float32),
+            np.zeros(n_actions, np.float32),
         )
         self.root.keep([], forest.growth.min_events)
         self.nodes = [self.root]
@@ -154,7 +156,9 @@ class GreedyReferenceTree:
 
     def _try_split(self, leaf: GreedyLeaf, newest: int) -> None:
         growth = self._forest.growth
-        if leaf.depth >= self.max_depth or len(self.nodes) + 2 > self._forest.max_nodes:
+        depth = self._forest.n_variables - len(leaf.free_variables)
+        full = len(self.nodes) + 2 > self._forest.max_nodes
+        if depth >= min(self.max_depth, self._forest.n_variables) or full:
             leaf.events, leaf.until_test = [], None
             return
         leaf.events = [event for event in leaf.events if newest - event.number < growth.log_capacity]
@@ -169,7 +173,8 @@ class GreedyReferenceTree:
         leaf.variable, leaf.gain = variable, gain
         for value in (0, 1):
             key = child_key(leaf.key, variable, value)
-            child = GreedyLeaf(key, leaf.depth + 1, leaf.means.copy(), np.zeros_like(leaf.counts))
+            free = [other for other in leaf.free_variables if other != variable]
+            child = GreedyLeaf(key, free, leaf.means.copy(), np.zeros_like(leaf.counts))
             events = [event for event in leaf.events if event.context[variable] == value]
             for event in events:
                 child.learn(event.action, event.reward, growth.shrinkage)
@@ -242,6 +247,11 @@ class GreedyReferenceForest(PythonPolicy):
             for action, mean in enumerate(tree.leaf(context).means.tolist()):
                 means[action] += mean
         return [mean / self.n_trees for mean in means]
+
+    def votes(self, context: Bits) -> list[int]:
+        """Give the number of trees for which each action has the highest mean, the first of equals."""
+        best = [int(tree.leaf(context).means.argmax()) for tree in self.trees]
+        return [best.count(action) for action in range(self.n_actions)]
 
     def probabilities(self, context: Bits, available: list[int] | None = None) -> list[float]:
         """Give the probability of each action."""
