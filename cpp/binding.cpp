@@ -1,5 +1,6 @@
 // The narrow door to Python: settings and forests, with numbers and contiguous arrays. Arguments have been checked in
-// Python. Whoever waits for a forest does so without the interpreter's lock.
+// Python. Who waits for a forest, or holds it for long, does so without the interpreter's lock; and no Python object is made
+// while a forest is held, since that may run anything.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <tuple>
 #include <utility>
@@ -77,7 +79,9 @@ std::vector<std::uint64_t> available_of(std::size_t n_actions, const In<bool>& m
     return set;
 }
 
-// The arrays of a tree's nodes, as they go to Python.
+using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
+
+// The arrays of a tree's nodes: filled while the forest is held, made Python's afterwards.
 class NodeArrays {
    public:
     NodeArrays(const bf::Tree& tree, std::size_t n_actions)
@@ -107,8 +111,8 @@ class NodeArrays {
         mean_rewards_.data[node * n_actions_ + action] = mean;
     }
 
-    nb::dict release() {
-        nb::dict out;
+    Arrays release() {
+        Arrays out;
         out["parent"] = parent_.release<Out<std::int64_t>>({n_});
         out["depth"] = depth_.release<Out<std::int64_t>>({n_});
         out["variable"] = variable_.release<Out<std::int64_t>>({n_});
@@ -127,59 +131,90 @@ class NodeArrays {
     Buffer<double> mean_rewards_;
 };
 
-using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
+struct EliminationArrays {
+    NodeArrays nodes;
+    Buffer<std::uint8_t> status;
+    Buffer<double> tolerance;
+    Buffer<std::uint8_t> remaining_actions;    // by node and action
+    Buffer<std::uint8_t> remaining_variables;  // by node and variable
 
-Arrays nodes_of(const bf::Elimination& growth, const bf::Settings& settings) {
+    Arrays release() {
+        const std::size_t n = status.size;
+        Arrays out = nodes.release();
+        out["status"] = status.release<Out<std::uint8_t>>({n});
+        out["tolerance"] = tolerance.release<Out<double>>({n});
+        out["remaining_actions"] = remaining_actions.release<OutRows<std::uint8_t>>({n, remaining_actions.size / n});
+        out["remaining_variables"] = remaining_variables.release<OutRows<std::uint8_t>>({n, remaining_variables.size / n});
+        return out;
+    }
+};
+
+EliminationArrays arrays_of(const bf::Elimination& growth, const bf::Settings& settings) {
     const std::size_t n = growth.tree().size();
-    NodeArrays arrays(growth.tree(), settings.n_actions);
-    Buffer<std::uint8_t> status(n), actions(n * settings.n_actions), variables(n * settings.n_variables);
-    Buffer<double> tolerance(n);
+    EliminationArrays out{NodeArrays(growth.tree(), settings.n_actions), Buffer<std::uint8_t>(n), Buffer<double>(n),
+                          Buffer<std::uint8_t>(n * settings.n_actions), Buffer<std::uint8_t>(n * settings.n_variables)};
     for (std::size_t i = 0; i < n; ++i) {
         const auto node = static_cast<bf::NodeId>(i);
-        status.data[i] = static_cast<std::uint8_t>(growth.state(node).status);
-        tolerance.data[i] = growth.state(node).tolerance;
+        out.status.data[i] = static_cast<std::uint8_t>(growth.state(node).status);
+        out.tolerance.data[i] = growth.state(node).tolerance;
         for (std::size_t k = 0; k < settings.n_actions; ++k) {
             const bf::Tally& tally = growth.tallies(node)[k];
             if (tally.plays > 0) {
-                arrays.set(i, k, static_cast<double>(tally.plays), tally.gain / growth.denominator(node, k));
+                out.nodes.set(i, k, static_cast<double>(tally.plays), tally.gain / growth.denominator(node, k));
             }
-            actions.data[i * settings.n_actions + k] = bf::contains(growth.remaining_actions(node), k);
+            out.remaining_actions.data[i * settings.n_actions + k] = bf::contains(growth.remaining_actions(node), k);
         }
         bf::for_each(growth.remaining_variables(node),
-                     [&](std::size_t v) { variables.data[i * settings.n_variables + v] = 1; });
+                     [&](std::size_t v) { out.remaining_variables.data[i * settings.n_variables + v] = 1; });
     }
-    nb::dict out = arrays.release();
-    out["status"] = status.release<Out<std::uint8_t>>({n});
-    out["tolerance"] = tolerance.release<Out<double>>({n});
-    out["remaining_actions"] = actions.release<OutRows<std::uint8_t>>({n, settings.n_actions});
-    out["remaining_variables"] = variables.release<OutRows<std::uint8_t>>({n, settings.n_variables});
     return out;
 }
 
-Arrays nodes_of(const bf::GreedyTree& growth, const bf::Settings& settings) {
+struct GreedyArrays {
+    NodeArrays nodes;
+    Buffer<double> gain;
+
+    Arrays release() {
+        Arrays out = nodes.release();
+        out["gain"] = gain.release<Out<double>>({gain.size});
+        return out;
+    }
+};
+
+GreedyArrays arrays_of(const bf::GreedyTree& growth, const bf::Settings& settings) {
     const std::size_t n = growth.tree().size();
-    NodeArrays arrays(growth.tree(), settings.n_actions);
-    Buffer<double> gain(n);
+    GreedyArrays out{NodeArrays(growth.tree(), settings.n_actions), Buffer<double>(n)};
     for (std::size_t i = 0; i < n; ++i) {
         const auto node = static_cast<bf::NodeId>(i);
-        gain.data[i] = growth.gain(node);
+        out.gain.data[i] = growth.gain(node);
         if (growth.tree().is_leaf(node)) {
             const bf::Slot slot = growth.tree().step(node).child;
             for (std::size_t k = 0; k < settings.n_actions; ++k) {
-                arrays.set(i, k, static_cast<double>(growth.leaves().count(slot, k)),
-                           static_cast<double>(growth.leaves().mean(slot, k)));
+                out.nodes.set(i, k, static_cast<double>(growth.leaves().count(slot, k)),
+                              static_cast<double>(growth.leaves().mean(slot, k)));
             }
         }
     }
-    nb::dict out = arrays.release();
-    out["gain"] = gain.release<Out<double>>({n});
     return out;
 }
 
-template <class Forest>
-std::shared_lock<std::shared_mutex> lock_for_reading(const Forest& forest) {
+// Takes the lock at once, or waits for it without the interpreter's lock.
+template <class Lock, class Forest>
+Lock lock_without_blocking(const Forest& forest) {
+    Lock lock(forest.mutex(), std::try_to_lock);
+    if (!lock.owns_lock()) {
+        const nb::gil_scoped_release unlocked;
+        lock.lock();
+    }
+    return lock;
+}
+
+// What read(growth) gives back, computed while nobody learns and without the interpreter's lock.
+template <class Forest, class Read>
+auto read(const Forest& forest, Read&& read_growth) {
     const nb::gil_scoped_release unlocked;
-    return forest.lock_for_reading();
+    const std::shared_lock lock(forest.mutex());
+    return read_growth(forest.growth());
 }
 
 template <class Growth>
@@ -204,18 +239,17 @@ void bind_forest(nb::module_& m, const char* name) {
         .def(
             "decide",
             [](Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
-                std::pair<std::int64_t, double> decision;
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
-                const nb::gil_scoped_release unlocked;
-                forest.decide({context.data(), 1, context.shape(0)}, set, {&decision.first, 1}, {&decision.second, 1});
-                return decision;
+                const auto lock = lock_without_blocking<std::shared_lock<std::shared_mutex>>(forest);
+                const bf::Choice choice = forest.decide_one(span_of(context), set);
+                return std::make_pair(choice.action, choice.propensity);
             },
             "context"_a, "available"_a)
         .def(
             "learn",
-            [](Forest& forest, const In<std::uint8_t>& context, std::int64_t action, double reward, double propensity) {
-                const nb::gil_scoped_release unlocked;
-                forest.learn({context.data(), 1, context.shape(0)}, {&action, 1}, {&reward, 1}, {&propensity, 1});
+            [](Forest& forest, const In<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
+                const auto lock = lock_without_blocking<std::unique_lock<std::shared_mutex>>(forest);
+                forest.learn_one(span_of(context), action, reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(
@@ -261,65 +295,68 @@ void bind_forest(nb::module_& m, const char* name) {
         .def(
             "propensities",
             [](const Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
-                const auto lock = lock_for_reading(forest);
-                bf::Plan plan;
-                forest.growth().plan(forest.leaves(span_of(context)),
-                                     available_of(forest.settings().n_actions, available), plan);
-                return as_array(plan.probabilities);
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                return as_array(read(forest, [&](const Growth& growth) {
+                    bf::Plan plan;
+                    growth.plan(forest.leaves(span_of(context)), set, plan);
+                    return plan.probabilities;
+                }));
             },
             "context"_a, "available"_a)
         .def(
             "votes",
             [](const Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
-                const auto lock = lock_for_reading(forest);
-                return as_array(forest.growth().votes(forest.leaves(span_of(context)),
-                                                      available_of(forest.settings().n_actions, available)));
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                return as_array(read(forest, [&](const Growth& growth) {
+                    return growth.votes(forest.leaves(span_of(context)), set);
+                }));
             },
             "context"_a, "available"_a)
         .def(
             "mean_rewards",
             [](const Forest& forest, const In<std::uint8_t>& context) {
-                const auto lock = lock_for_reading(forest);
-                return as_array(forest.growth().mean_rewards(forest.leaves(span_of(context))));
+                return as_array(read(forest, [&](const Growth& growth) {
+                    return growth.mean_rewards(forest.leaves(span_of(context)));
+                }));
             },
             "context"_a)
         .def(
             "nodes",
             [](const Forest& forest, std::size_t tree) {
-                const auto lock = lock_for_reading(forest);
-                return nodes_of(forest.growth().tree(tree), forest.settings());
+                return read(forest, [&](const Growth& growth) {
+                           return arrays_of(growth.tree(tree), forest.settings());
+                       }).release();
             },
             "tree"_a)
         .def(
             "max_depth",
             [](const Forest& forest, std::size_t tree) {
-                const auto lock = lock_for_reading(forest);
-                return forest.growth().tree(tree).max_depth();
+                return read(forest, [&](const Growth& growth) { return growth.tree(tree).max_depth(); });
             },
             "tree"_a)
         .def_prop_ro("n_events",
                      [](const Forest& forest) {
-                         const auto lock = lock_for_reading(forest);
-                         return forest.n_events();
+                         return read(forest, [&](const Growth&) { return forest.n_events(); });
                      })
         .def_prop_ro("n_nodes",
                      [](const Forest& forest) {
-                         const auto lock = lock_for_reading(forest);
-                         std::size_t nodes = 0;
-                         for (const bf::Tree* tree : forest.growth().shapes()) {
-                             nodes += tree->size();
-                         }
-                         return nodes;
+                         return read(forest, [](const Growth& growth) {
+                             std::size_t nodes = 0;
+                             for (const bf::Tree* tree : growth.shapes()) {
+                                 nodes += tree->size();
+                             }
+                             return nodes;
+                         });
                      })
         .def_prop_ro("n_bytes", [](const Forest& forest) {
-            const auto lock = lock_for_reading(forest);
-            return sizeof(Forest) + forest.growth().n_bytes();
+            return sizeof(Forest) + read(forest, [](const Growth& growth) { return growth.n_bytes(); });
         });
 }
 
 }  // namespace
 
 NB_MODULE(_core, m) {
+    nb::set_leak_warnings(false);  // threads that run until the interpreter exits keep their forests: no news to users
     m.doc() = "The compiled engine. Arguments are checked by bandit_forest.forest, not here.";
     nb::enum_<bf::Remaining>(m, "Remaining")
         .value("all", bf::Remaining::all)

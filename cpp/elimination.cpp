@@ -127,15 +127,15 @@ void Elimination::new_path(NodeId node) {
 void Elimination::learn(NodeId leaf, const Event& event) {
     assert(tree_.is_leaf(leaf));
     NodeState& state = states_[leaf];
+    if (state.status == Status::selecting && state.stump < 0) {
+        make_stump(leaf);
+    }
     ++state.visits;
     Tally& tally = tallies_of(leaf)[event.action];
     ++tally.plays;
     tally.weight += event.weight;
     tally.gain += event.gain;
     if (state.status == Status::selecting) {
-        if (state.stump < 0) {
-            make_stump(leaf);
-        }
         count(leaf, event);
     }
     if (state.visits % settings_->test_interval == 0) {
@@ -396,6 +396,8 @@ void Elimination::check() const {
         require(!tree_.is_leaf(node) || tree_.step(node).child == node, "a leaf is not labelled with its number");
         require((state.status == Status::split) == !tree_.is_leaf(node), "a node's status is not its shape");
         require(state.pending == 0, "a node has pending events");
+        require(std::ranges::all_of(tallies(node), [](const Tally& tally) { return tally.plays < (1ULL << 53U); }),
+                "a node has more plays than there can be");
         const ConstWords actions = remaining_actions(node);
         require(is_set_below(actions, s.n_actions), "a node's actions are not actions");
         if (state.stump < 0) {

@@ -5,6 +5,12 @@
 
 namespace bandit_forest {
 
+namespace {
+
+constexpr double max_weight = 1e9;  // no draw is that rare: a smaller propensity must not make a sum infinite
+
+}  // namespace
+
 EliminationGrowth::EliminationGrowth(const EliminationSettings& settings)
     : settings_(&settings),
       stumps_(std::make_unique<Stumps>(settings.n_actions * Elimination::stride(settings.n_variables),
@@ -42,7 +48,7 @@ std::vector<std::uint32_t> EliminationGrowth::votes(std::span<const NodeId> leav
 }
 
 void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> leaves) {
-    const double weight = settings_->estimate == Estimate::plays ? 1.0 : 1.0 / event.propensity;
+    const double weight = settings_->estimate == Estimate::plays ? 1.0 : std::min(1.0 / event.propensity, max_weight);
     const Event weighted{event.context, event.action, weight, event.reward * weight};
     constexpr std::size_t ahead = 4;  // trees whose buffers are on their way while one is updated
     for (std::size_t tree = 0; tree < std::min(ahead, trees_.size()); ++tree) {

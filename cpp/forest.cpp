@@ -86,13 +86,26 @@ void Forest<Growth>::learn_routed(std::size_t action, double reward, double prop
 }
 
 template <class Growth>
+Choice Forest<Growth>::decide_one(std::span<const std::uint8_t> context, ConstWords available) {
+    Scratch& scratch = scratch_of(settings_);
+    route(context, scratch);
+    return choose(available, scratch);
+}
+
+template <class Growth>
+void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward,
+                               double propensity) {
+    Scratch& scratch = scratch_of(settings_);
+    route(context, scratch);
+    learn_routed(action, reward, propensity, scratch);
+}
+
+template <class Growth>
 void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std::span<std::int64_t> actions,
                             std::span<double> propensities) {
-    Scratch& scratch = scratch_of(settings_);
     const std::shared_lock lock(mutex_);
     for (std::size_t event = 0; event < contexts.n_events; ++event) {
-        route(contexts.row(event), scratch);
-        const Choice choice = choose(available, scratch);
+        const Choice choice = decide_one(contexts.row(event), available);
         actions[event] = static_cast<std::int64_t>(choice.action);
         propensities[event] = choice.propensity;
     }
@@ -101,12 +114,11 @@ void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std:
 template <class Growth>
 void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_t> actions,
                            std::span<const double> rewards, std::span<const double> propensities) {
-    Scratch& scratch = scratch_of(settings_);
     for (std::size_t start = 0; start < contexts.n_events; start += events_per_lock) {
         const std::unique_lock lock(mutex_);
         for (std::size_t event = start; event < std::min(start + events_per_lock, contexts.n_events); ++event) {
-            route(contexts.row(event), scratch);
-            learn_routed(static_cast<std::size_t>(actions[event]), rewards[event], propensities[event], scratch);
+            learn_one(contexts.row(event), static_cast<std::size_t>(actions[event]), rewards[event],
+                      propensities[event]);
         }
     }
 }

@@ -51,8 +51,10 @@ class Forest {
     void play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
               std::span<double> propensities, std::span<double> earned);
 
-    // Nobody learns while a reader holds this; what follows must be called with it held.
-    std::shared_lock<std::shared_mutex> lock_for_reading() const { return std::shared_lock(mutex_); }
+    // To be held, shared or alone, by the caller of what follows.
+    std::shared_mutex& mutex() const { return mutex_; }
+    Choice decide_one(std::span<const std::uint8_t> context, ConstWords available);
+    void learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward, double propensity);
     const Growth& growth() const { return growth_; }
     std::uint64_t n_events() const { return events_; }
     // The labels of the leaves that a context leads to.

@@ -35,10 +35,10 @@ class Stumps {
     // A stump without events; its sums are zero.
     std::int32_t acquire() {
         if (free_.empty()) {
+            gains_.grow(stumps_.size() + 1);  // first what may fail for lack of memory
+            buffers_.grow(stumps_.size() + 1);
             free_.push_back(static_cast<std::int32_t>(stumps_.size()));
             stumps_.emplace_back();
-            gains_.grow(stumps_.size());
-            buffers_.grow(stumps_.size());
         }
         const std::int32_t stump = free_.back();
         free_.pop_back();
@@ -53,11 +53,8 @@ class Stumps {
 
     std::size_t n_cells() const { return gains_.length(); }
     Stump& at(std::int32_t stump) { return stumps_[static_cast<std::size_t>(stump)]; }
-    const Stump& at(std::int32_t stump) const { return stumps_[static_cast<std::size_t>(stump)]; }
     double* gains(std::int32_t stump) { return gains_.row(static_cast<std::size_t>(stump)); }
-    const double* gains(std::int32_t stump) const { return gains_.row(static_cast<std::size_t>(stump)); }
     std::uint64_t* buffer(std::int32_t stump) { return buffers_.row(static_cast<std::size_t>(stump)); }
-    const std::uint64_t* buffer(std::int32_t stump) const { return buffers_.row(static_cast<std::size_t>(stump)); }
 
     std::size_t n_bytes() const {
         std::size_t bytes = gains_.n_bytes() + buffers_.n_bytes() + stumps_.capacity() * sizeof(Stump) +

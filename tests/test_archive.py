@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from bandit_forest import (
     BanditTree,
     DamagedFileError,
     Elimination,
+    Greedy,
     RoundRobin,
     UniformOverRemaining,
     archive,
@@ -167,6 +169,45 @@ def test_foreign_and_future_files_are_refused(tmp_path, saved):
     path.write_bytes(body + archive.hashlib.sha256(body).digest())
     with pytest.raises(DamagedFileError, match=r"format version 99.*install a newer bandit-forest"):
         BanditForest.load(path)
+
+
+HEADERS = [b"{", b"[]", b"[" * 100_000, b"\xff", b"{}", b'{"policy": []}', b'{"parameters": {"growth": null}}']
+
+
+@pytest.mark.parametrize("text", HEADERS, ids=range(len(HEADERS)))
+def test_altered_headers_are_refused(text):
+    """A file with a fitting checksum and any header at all."""
+    body = archive.MAGIC + struct.pack("<IQQ", 1, len(text), 0) + text
+    data = body + archive.hashlib.sha256(body).digest()
+    with pytest.raises(DamagedFileError, match=r"^'forest\.bf' "):
+        BanditForest._from_parts(*archive.unpack(data, "forest.bf"), name="forest.bf")
+
+
+class NamedForest(BanditForest):
+    """What a user may derive."""
+
+
+def test_a_subclass_is_saved_loaded_and_copied_as_itself(tmp_path):
+    forest = NamedForest(n_variables=20, n_actions=3)
+    forest.save(tmp_path / "forest.bf")
+    assert type(NamedForest.load(tmp_path / "forest.bf")) is NamedForest
+    assert type(copy.deepcopy(forest)) is NamedForest
+
+
+def test_saving_keeps_mode_and_links_and_takes_long_names(tmp_path):
+    path, link = tmp_path / ("a" * 240), tmp_path / "link"
+    make_forest().save(path)
+    path.chmod(0o600)
+    link.symlink_to(path)
+    make_forest().save(link)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_rules_of_any_kind_of_number_are_saved(tmp_path):
+    growth = Greedy(min_events=np.int64(50), min_gain=np.float32(6), shrinkage=Fraction(1, 2))
+    BanditForest(n_variables=3, n_actions=2, growth=growth).save(tmp_path / "forest.bf")
+    assert BanditForest.load(tmp_path / "forest.bf").parameters["growth"] == growth
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):

@@ -146,6 +146,7 @@ def test_wrong_parameters_are_refused_in_one_sentence(name, value):
         (Elimination, {"test_interval": 0}),
         (Elimination, {"test_interval": 2**70}),
         (Greedy, {"min_events": 1}),
+        (Greedy, {"min_events": 2**22}),
         (Greedy, {"min_gain": -1.0}),
         (Greedy, {"min_gain": float("nan")}),
         (Greedy, {"shrinkage": 0.0}),
@@ -171,6 +172,57 @@ def test_wrong_rules_are_refused_in_one_sentence(rule, changes):
 def test_a_tree_that_is_not_there_is_refused(number):
     with pytest.raises(InvalidArgumentError, match=SENTENCE):
         make_tree().tree(number)
+
+
+MASKED = np.ma.array([0, 77], mask=[False, True])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda forest: forest.learn_many(np.zeros((2, 3), np.uint8), MASKED, [1.0, 1.0], propensities=[0.5, 0.5]),
+        lambda forest: forest.learn_many(np.zeros((2, 3)), [0, 0], np.ma.array([np.nan, 0.5]), propensities=[0.5, 0.5]),
+        lambda forest: forest.learn_many(
+            np.zeros((1, 3)), [0], [1.0], propensities=np.array(["1e-4000"], np.longdouble)
+        ),
+        lambda forest: forest.decide([0, 0, 0], available_actions=MASKED),
+        lambda forest: forest.decide(np.ma.array([0, 0, 255], mask=[0, 0, 1])),
+    ],
+    ids=["actions", "rewards", "propensities", "available_actions", "context"],
+)
+def test_what_only_looks_checked_is_refused(call):
+    forest = BanditForest(n_variables=3, n_actions=2, n_trees=2)
+    before = pickle.dumps(forest)
+    with pytest.raises(InvalidArgumentError, match=SENTENCE):
+        call(forest)
+    assert pickle.dumps(forest) == before
+
+
+def test_true_is_true_whatever_its_byte():
+    forest = BanditForest(n_variables=10, n_actions=2, n_trees=5)
+    forest.play(*easy_world(3000))
+    context = np.zeros(10, dtype=np.uint8)
+    context[2] = 2
+    strange = context.view(np.bool_)
+    np.testing.assert_array_equal(forest.mean_rewards(strange), forest.mean_rewards(context > 0))
+
+
+def test_an_absurd_propensity_spoils_nothing_for_ever():
+    forest = BanditForest.paper(n_variables=4, n_actions=2, n_trees=5)
+    forest.learn([0] * 4, 0, 0.0, propensity=1e-320)
+    assert forest.mean_rewards([0] * 4)[0] == 0.0
+
+
+def test_sizes_that_no_memory_holds_are_refused():
+    with pytest.raises(InvalidArgumentError, match=SENTENCE):
+        BanditForest.paper(n_variables=2**20, n_actions=2**16, n_trees=1)
+    with pytest.raises(InvalidArgumentError, match=SENTENCE):
+        BanditForest(n_variables=2, n_actions=2**16, n_trees=2**20)
+
+
+def test_a_tree_is_made_again_from_its_parameters():
+    tree = make_tree(max_depth=3)
+    assert BanditTree(**tree.parameters).parameters == tree.parameters
 
 
 def test_a_bandit_tree_grows_by_elimination():

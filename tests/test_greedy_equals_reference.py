@@ -17,7 +17,7 @@ GROWTHS = st.builds(
     min_gain=st.sampled_from([0.0, 2.0, 8.0]),
     shrinkage=st.sampled_from([0.5, 2.0, 3.7]),
     learning_share=st.sampled_from([0.5, 1.0]),
-    log_capacity=st.sampled_from([32, 256, 2**20]),
+    log_capacity=st.sampled_from([128, 256, 2**20]),
 )
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import secrets
+import stat
 import struct
 from contextlib import suppress
 from pathlib import Path
@@ -58,15 +59,23 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
         raise DamagedFileError(f"'{name}' is damaged: its checksum does not fit its content.")
     if version != FORMAT_VERSION:
         raise DamagedFileError(f"'{name}' has the unknown format version {version}.")
-    return json.loads(data[start : start + n_header]), data[start + n_header : end]
+    try:
+        header = json.loads(data[start : start + n_header])
+    except (ValueError, RecursionError) as error:
+        raise DamagedFileError(f"'{name}' is damaged: its header is no JSON.") from error
+    if not isinstance(header, dict):
+        raise DamagedFileError(f"'{name}' is damaged: its header is no object.")
+    return header, data[start + n_header : end]
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file whole or not at all: a reader, or a crash at any moment, meets the old file or the new one."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
+            if target.exists():
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

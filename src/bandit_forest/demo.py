@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bandit_forest.baselines import Ucb, Uniform
-from bandit_forest.errors import MissingExtraError
+from bandit_forest.errors import MissingExtraError, refuse
 from bandit_forest.forest import BanditForest, BanditTree
 from bandit_forest.policy import Policy
 from bandit_forest.rules import Elimination
@@ -69,6 +69,8 @@ def run_demo(*, n_events: int = 300_000, seed: int = 0, figure: Path = Path("out
         Where to write the figure of regret against events; the ending of its name says in which format.
     """
     console = _console()
+    if figure.is_dir() or figure.suffix not in (".pdf", ".png", ".svg"):
+        refuse("figure", "run_demo", "a file name that ends in .png, .svg or .pdf", str(figure))
     world = HiddenTree(n_variables=100, n_actions=7, depth=3, noise=0.05)
     hidden = ", ".join(f"x{variable}" for variable in world.relevant_variables)
     console.print(f"A hidden tree over {hidden} of 100 variables decides among 7 actions.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,7 @@ __all__ = ["BanditForest", "BanditTree"]
 
 _ALL = np.empty(0, dtype=np.bool_)
 _MAX_SEED = 2**64 - 1
+_MOST_CELLS = 2**28  # numbers in one array: beyond that memory would run out at the first event
 _RULES: dict[str, Callable[..., Growth | Exploration]] = {
     rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
 }
@@ -129,6 +130,9 @@ class BanditForest:
         self._variable_share = check_number(
             variable_share, "variable_share", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True
         )
+        for name, size in (("n_variables", self._n_variables), ("n_trees", self._n_trees)):
+            if size * self._n_actions > _MOST_CELLS:
+                refuse(name, owner, f"at most {_MOST_CELLS // self._n_actions} with {n_actions} actions", size)
         self._growth = growth
         self._exploration = exploration
         self._max_nodes = check_int(max_nodes, "max_nodes", owner, high=2**31 - 1)
@@ -381,12 +385,12 @@ class BanditForest:
         return _core.EliminationForest(_elimination_settings(settings, growth, exploration), *saved)
 
     def _to_bytes(self) -> bytes:
-        parameters = self.parameters | {
+        parameters = BanditForest.parameters.__get__(self) | {
             "growth": _rule_to_json(self._growth),
             "exploration": _rule_to_json(self._exploration),
         }
         header = {
-            "policy": type(self).__name__,
+            "policy": "BanditTree" if isinstance(self, BanditTree) else "BanditForest",
             "parameters": parameters,
             "variable_names": list(self._variable_names),
             "action_names": list(self._action_names),
@@ -395,11 +399,12 @@ class BanditForest:
 
     @classmethod
     def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str) -> Self:
-        kind = _POLICIES.get(header.get("policy", ""))
-        if kind is None or not issubclass(kind, cls):
-            raise DamagedFileError(f"'{name}' holds a {header.get('policy')}, not a {cls.__name__}.")
+        saved = BanditTree if header.get("policy") == "BanditTree" else BanditForest
+        if issubclass(cls, BanditTree) and saved is not BanditTree:
+            raise DamagedFileError(f"'{name}' holds a {saved.__name__}, not a {cls.__name__}.")
+        made = saved if issubclass(saved, cls) else cls
         try:
-            forest = kind.__new__(kind)
+            forest = cast(Self, object.__new__(made))
             BanditForest.__init__(
                 forest,
                 **_parameters_from_json(header["parameters"]),
@@ -407,7 +412,9 @@ class BanditForest:
                 action_names=header["action_names"],
             )
             forest._core = forest._make_core(arrays)
-        except (KeyError, TypeError, ValueError) as error:
+            if saved is BanditTree and forest.n_trees != 1:
+                raise ValueError("a tree has other trees beside it")
+        except (AttributeError, KeyError, MemoryError, OverflowError, TypeError, ValueError) as error:
             raise DamagedFileError(f"'{name}' is damaged: {str(error).rstrip('.')}.") from error
         return forest
 
@@ -470,8 +477,10 @@ class BanditTree(BanditForest):
             action_names=action_names,
         )
 
-
-_POLICIES = {"BanditForest": BanditForest, "BanditTree": BanditTree}
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that make this tree again, names excepted."""
+        return {name: value for name, value in super().parameters.items() if name not in ("n_trees", "variable_share")}
 
 
 def _check_names(names: Sequence[str] | None, name: str, owner: str, size: int, prefix: str) -> tuple[str, ...]:

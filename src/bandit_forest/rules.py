@@ -19,6 +19,7 @@ __all__ = [
     "UniformOverRemaining",
 ]
 
+_SHARE = "a number in (0, 1]", 0.0, 1.0
 Remaining = Literal["all", "path", "inherited"]
 Estimate = Literal["plays", "visits", "scaled", "weights"]
 
@@ -60,11 +61,11 @@ class Elimination:
     test_interval: int = 1
 
     def __post_init__(self) -> None:
-        check_number(self.delta, "delta", "Elimination", "a number in (0, 1]", 0.0, 1.0, open_low=True)
+        _store(self, delta=check_number(self.delta, "delta", "Elimination", *_SHARE, open_low=True))
         _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
         _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
-        check_int(self.test_interval, "test_interval", "Elimination", high=2**31)
-        _check_tolerance(self.tolerance)
+        _store(self, test_interval=check_int(self.test_interval, "test_interval", "Elimination", high=2**31))
+        _store(self, tolerance=_check_tolerance(self.tolerance))
 
     @property
     def tolerance_range(self) -> tuple[float, float]:
@@ -82,7 +83,7 @@ class Greedy:
     Parameters
     ----------
     min_events
-        Events that a leaf holds when it first tries to split.
+        Events that a leaf holds when it first tries to split, at most `log_capacity`.
     min_gain
         A leaf splits when the variance of the rewards that its best split explains, summed over its events, is at
         least so many times their variance within the leaf.
@@ -106,13 +107,17 @@ class Greedy:
     log_capacity: int = 2**21
 
     def __post_init__(self) -> None:
-        check_int(self.min_events, "min_events", "Greedy", low=2, high=2**24)
-        check_number(self.min_gain, "min_gain", "Greedy", "a number in [0, 1000]", 0.0, 1000.0)
-        check_number(self.shrinkage, "shrinkage", "Greedy", "a number in (0, 1000]", 0.0, 1000.0, open_low=True)
-        check_number(self.learning_share, "learning_share", "Greedy", "a number in (0, 1]", 0.0, 1.0, open_low=True)
         capacity = check_int(self.log_capacity, "log_capacity", "Greedy", low=2, high=2**31)
         if capacity.bit_count() != 1:
             refuse("log_capacity", "Greedy", "a power of two", self.log_capacity)
+        _store(
+            self,
+            min_events=check_int(self.min_events, "min_events", "Greedy", low=2, high=min(2**24, capacity)),
+            min_gain=check_number(self.min_gain, "min_gain", "Greedy", "a number in [0, 1000]", 0.0, 1000.0),
+            shrinkage=check_number(self.shrinkage, "shrinkage", "Greedy", "a number in [0.001, 1000]", 0.001, 1000.0),
+            learning_share=check_number(self.learning_share, "learning_share", "Greedy", *_SHARE, open_low=True),
+            log_capacity=capacity,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +139,8 @@ class InverseGap:
     greed: float = 10.0
 
     def __post_init__(self) -> None:
-        check_number(self.greed, "greed", "InverseGap", "a number in (0, 1e9]", 0.0, 1e9, open_low=True)
+        rule = "a number in (0, 1e9]"
+        _store(self, greed=check_number(self.greed, "greed", "InverseGap", rule, 0.0, 1e9, open_low=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +156,7 @@ class RoundRobin:
     quorum: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_quorum(self.quorum, "RoundRobin")
+        _store(self, quorum=check_number(self.quorum, "quorum", "RoundRobin", *_SHARE, open_low=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +177,7 @@ class UniformOverRemaining:
 
     def __post_init__(self) -> None:
         _check_choice(self.draw, "draw", "UniformOverRemaining", ("union", "tree"))
-        _check_quorum(self.quorum, "UniformOverRemaining")
+        _store(self, quorum=check_number(self.quorum, "quorum", "UniformOverRemaining", *_SHARE, open_low=True))
 
 
 Growth = Elimination | Greedy
@@ -183,11 +189,13 @@ def _check_choice(value: object, name: str, owner: str, choices: tuple[str, ...]
         refuse(name, owner, "one of " + ", ".join(map(repr, choices)), value)
 
 
-def _check_quorum(value: object, owner: str) -> None:
-    check_number(value, "quorum", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True)
+def _store(rule: object, **values: object) -> None:
+    """Keep the plain numbers that were checked, whatever kind of number was given."""
+    for name, value in values.items():
+        object.__setattr__(rule, name, value)
 
 
-def _check_tolerance(value: object) -> None:
+def _check_tolerance(value: object) -> float | tuple[float, float]:
     rule = "a number in [0, 1) or a range (low, high) of such numbers"
     ends = value if isinstance(value, tuple) else (value, value)
     if len(ends) != 2:
@@ -195,3 +203,4 @@ def _check_tolerance(value: object) -> None:
     low, high = (check_number(end, "tolerance", "Elimination", rule, 0.0, math.nextafter(1.0, 0.0)) for end in ends)
     if low > high:
         refuse("tolerance", "Elimination", rule, value)
+    return (low, high) if isinstance(value, tuple) else low

@@ -139,7 +139,7 @@ def check_actions(actions: ArrayLike, owner: str, n_actions: int, n_events: int)
         refuse("actions", owner, rule, actions)
     if array.size and (array.min() < 0 or array.max() >= n_actions):
         refuse("actions", owner, rule, actions)
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.array(array, dtype=np.int64)  # a copy: nobody may change what has been checked
 
 
 def check_fractions(
@@ -148,13 +148,14 @@ def check_fractions(
     """Give back an array of the given shape whose numbers are all in [0, 1], or in (0, 1] when `open_low`."""
     rule = f"{' x '.join(map(str, shape))} numbers in {'(' if open_low else '['}0, 1]"
     array = _as_array(values, name, owner, rule)
-    if array.shape != shape or array.dtype.kind not in "biuf":
+    if array.shape != shape:
         refuse(name, owner, rule, values)
+    array = np.ascontiguousarray(array, dtype=np.float64)
     if array.size:
         low = array.min()
         if not (low >= 0.0 and array.max() <= 1.0) or (open_low and low == 0.0):  # NaN fails the first test
             refuse(name, owner, rule, values)
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return array
 
 
 def check_rewards(rewards: ArrayLike, owner: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -198,14 +199,13 @@ def _is_scalar(value: object) -> bool:
 
 
 def _as_array(value: ArrayLike, name: str, owner: str, rule: str) -> NDArray[Any]:
-    """Make an array of numbers or bools, or refuse (ragged lists, text, objects)."""
-    if isinstance(value, np.ndarray):
-        array = value
-    else:
-        try:
-            array = np.asarray(value)
-        except (ValueError, TypeError, OverflowError):
-            refuse(name, owner, rule, value)
+    """Make a plain array of numbers or bools, or refuse (ragged lists, text, objects, masked entries)."""
+    if isinstance(value, np.ma.MaskedArray):
+        refuse(name, owner, rule, value)
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError):
+        refuse(name, owner, rule, value)
     if array.dtype.kind not in "biuf":
         refuse(name, owner, rule, value)
     return array
@@ -214,7 +214,8 @@ def _as_array(value: ArrayLike, name: str, owner: str, rule: str) -> NDArray[Any
 def _as_bits(array: NDArray[Any], shown: object, name: str, owner: str, rule: str) -> Bits:
     """Give back zeros and ones as contiguous uint8, or refuse."""
     if array.dtype == np.bool_:
-        return np.ascontiguousarray(array).view(np.uint8)
+        bits: Bits = (np.ascontiguousarray(array).view(np.uint8) != 0).view(np.uint8)  # true may be any byte but 0
+        return bits
     if array.size and not (array.max() <= 1 if array.dtype.kind == "u" else ((array == 0) | (array == 1)).all()):
         refuse(name, owner, rule, shown)
     return np.ascontiguousarray(array, dtype=np.uint8)

@@ -32,6 +32,8 @@ __all__ = ["ReferenceForest", "ReferenceTree"]
 
 Bits = NDArray[np.uint8]
 
+MAX_WEIGHT = 1e9  # no draw is that rare: a smaller propensity is a mistake that must not make a sum infinite
+
 
 class ReferenceTree:
     """One tree θ: its paths, and how it grows by elimination."""
@@ -210,6 +212,6 @@ class ReferenceForest(PythonPolicy):
 
     def _learn(self, context: Bits, action: int, reward: float, propensity: float) -> None:
         # Section 5: inverse propensity scoring.
-        weight = 1.0 if self.growth.estimate == "plays" else 1.0 / propensity
+        weight = 1.0 if self.growth.estimate == "plays" else min(1.0 / propensity, MAX_WEIGHT)
         for tree in self.trees:
             tree.learn(context, action, weight, reward * weight)

@@ -1,0 +1,63 @@
+"""What the default forest earns: synthetic worlds with exact regret, and Cover Type where its file is found.
+
+Run it with `python benchmarks/default_forest.py --data FOLDER`.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+from rich.table import Table
+
+from bandit_forest import BanditForest
+from bandit_forest.errors import BanditForestError
+from bandit_forest.simulation import simulate
+from bandit_forest.worlds import HiddenTree, Linear, World, Xor
+from bandit_forest.worlds.datasets import load
+
+LAST = 100_000
+
+
+def main() -> None:
+    """Play each world with the defaults, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=1_000_000, help="events of Cover Type")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--data", help="folder of covtype.data.gz; Cover Type is left out where it is not found")
+    arguments = parser.parse_args()
+    console = Console()
+    table = Table(title=f"BanditForest with its defaults, seed {arguments.seed}")
+    for column in ("world", "events", "average reward", "last 100,000", "best decisions", "nodes a tree", "MB"):
+        table.add_column(column, justify="left" if column == "world" else "right")
+    worlds: list[tuple[str, World, int]] = [
+        ("hidden tree, 3 of 100 variables", HiddenTree(), 200_000),
+        ("exclusive or, 2 of 50", Xor(n_variables=50), 200_000),
+        ("linear, 5 of 50", Linear(n_variables=50, n_relevant=5, n_actions=5), 200_000),
+        ("linear, 50 of 50", Linear(n_variables=50, n_relevant=50, n_actions=5), 200_000),
+    ]
+    try:
+        worlds.append(("Cover Type", load("covtype", arguments.data).world(), arguments.events))
+    except BanditForestError as error:
+        console.print(f"Cover Type is left out: {error}")
+    for name, world, n_events in worlds:
+        table.add_row(name, *_measure(world, n_events, arguments.seed))
+    console.print(table)
+
+
+def _measure(world: World, n_events: int, seed: int) -> list[str]:
+    forest = BanditForest(n_variables=world.n_variables, n_actions=world.n_actions, seed=seed)
+    before, end = simulate(forest, world, n_events=n_events, seed=seed, rows=[n_events - LAST, n_events])
+    last = (end.average_reward * n_events - before.average_reward * (n_events - LAST)) / LAST
+    return [
+        f"{n_events:,}",
+        f"{end.average_reward:.4f}",
+        f"{last:.4f}",
+        f"{end.optimal_share:.1%}",
+        f"{forest.n_nodes / forest.n_trees:,.0f}",
+        f"{forest.n_bytes / 1e6:,.0f}",
+    ]
+
+
+if __name__ == "__main__":
+    main()
