@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", help="folder of covtype.data.gz; Cover Type is left out where it is not found")
     arguments = parser.parse_args()
-    console = Console()
+    console = Console(width=120)
     table = Table(title=f"BanditForest with its defaults, seed {arguments.seed}")
     for column in ("world", "events", "average reward", "last 100,000", "best decisions", "nodes a tree", "MB"):
         table.add_column(column, justify="left" if column == "world" else "right")

@@ -31,7 +31,7 @@ FOREST_SIZES = (25, 50, 100, 200)
 def main() -> None:
     """Measure, print tables and write the figures to a file."""
     arguments = _arguments()
-    console = Console()
+    console = Console(width=120)
     worlds = ["hidden tree"] + (["covtype"] if _has_covtype(arguments.data, console) else [])
     results: dict[str, Any] = {"events": arguments.events, "python": sys.version.split()[0]}
     for world in worlds:
