@@ -12,14 +12,14 @@ import pytest
 
 from bandit_forest.checks import CheckFailedError, Subject, all_checks, cases, check_policy
 from bandit_forest.errors import InvalidArgumentError
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import DECISION, draw
 from bandit_forest.validation import check_available, check_context
 
 EXPLORED = 0.2
 
 
-class Healthy(PythonPolicy):
+class Healthy(CheckedPolicy):
     """Epsilon-greedy on the first variable: small, and right in every respect."""
 
     def __init__(self, *, n_variables: int, n_actions: int, seed: int) -> None:

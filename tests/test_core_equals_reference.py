@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from bandit_forest import BanditForest, Elimination, RoundRobin, UniformOverRemaining
 from bandit_forest.reference.forest import ReferenceForest
 from bandit_forest.tree import STATUSES
+from random_world import world
 
 pytestmark = pytest.mark.core
 
@@ -44,18 +45,6 @@ def forests(draw):
         "max_nodes": draw(st.sampled_from([1, 5, 2**20])),
         "seed": draw(st.integers(0, 2**64 - 1)),
     }
-
-
-def world(parameters, *, n_events, fractional, seed):
-    """A stream in which two variables and the action decide the reward, so that paths do settle."""
-    rng = np.random.default_rng(seed)
-    n_variables, n_actions = parameters["n_variables"], parameters["n_actions"]
-    contexts = (rng.random((n_events, n_variables)) < 0.5).astype(np.uint8)
-    best = (contexts[:, 0] + 2 * contexts[:, -1]) % n_actions
-    means = np.full((n_events, n_actions), 0.1)
-    means[np.arange(n_events), best] = 0.9
-    rewards = means * rng.random((n_events, n_actions)) if fractional else rng.random((n_events, n_actions)) < means
-    return contexts, rewards.astype(np.float64)
 
 
 def assert_same_trees(core, reference):

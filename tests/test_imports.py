@@ -16,7 +16,7 @@ OPTIONAL = ("matplotlib", "narwhals", "pandas", "polars", "pyarrow", "ray", "ric
 SURFACE = {
     bandit_forest: {
         *("BanditForest", "BanditTree", "Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining"),
-        *("Decision", "Decisions", "Played", "Policy", "PythonPolicy", "check_policy", "__version__"),
+        *("Decision", "Decisions", "Played", "Policy", "CheckedPolicy", "check_policy", "__version__"),
         *("BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError"),
     },
     baselines: {"Banditron", "LinUcb", "NeuralBandit", "SuccessiveElimination", "Ucb", "Uniform"},

@@ -3,7 +3,7 @@
 from bandit_forest.checks import check_policy
 from bandit_forest.errors import BanditForestError, DamagedFileError, InvalidArgumentError, MissingExtraError
 from bandit_forest.forest import BanditForest, BanditTree
-from bandit_forest.policy import Decision, Decisions, Played, Policy, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision, Decisions, Played, Policy
 from bandit_forest.rules import Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining
 
 __version__ = "0.1.0"
@@ -12,6 +12,7 @@ __all__ = [
     "BanditForest",
     "BanditForestError",
     "BanditTree",
+    "CheckedPolicy",
     "DamagedFileError",
     "Decision",
     "Decisions",
@@ -22,7 +23,6 @@ __all__ = [
     "MissingExtraError",
     "Played",
     "Policy",
-    "PythonPolicy",
     "RoundRobin",
     "UniformOverRemaining",
     "__version__",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import _core, archive
 from bandit_forest.errors import DamagedFileError, refuse
-from bandit_forest.policy import Decision, Decisions, Played
+from bandit_forest.policy import Bits, CheckedPolicy, Decision, Decisions, Floats, Mask, Played
 from bandit_forest.rules import (
     Elimination,
     Exploration,
@@ -24,18 +24,9 @@ from bandit_forest.rules import (
 )
 from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
 from bandit_forest.validation import (
-    check_action,
-    check_actions,
-    check_available,
-    check_context,
-    check_contexts,
-    check_fractions,
     check_int,
     check_number,
-    check_propensity,
     check_range,
-    check_reward,
-    check_rewards,
 )
 
 __all__ = ["BanditForest", "BanditTree"]
@@ -56,7 +47,7 @@ _PAPER_MAX_NODES = 2**14
 _PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.05)
 
 
-class BanditForest:
+class BanditForest(CheckedPolicy):
     """A random forest that learns, one event at a time, which action to take in which context.
 
     By default the best forest we know: trees that split as soon as a variable explains more than noise would, and
@@ -117,8 +108,9 @@ class BanditForest:
         action_names: Sequence[str] | None = None,
     ) -> None:
         owner = type(self).__name__
-        self._n_variables = check_int(n_variables, "n_variables", owner, high=2**20)
-        self._n_actions = check_int(n_actions, "n_actions", owner, low=2, high=2**16)
+        super().__init__(n_variables=n_variables, n_actions=n_actions)
+        check_int(n_variables, "n_variables", owner, high=2**20)
+        check_int(n_actions, "n_actions", owner, low=2, high=2**16)
         if not isinstance(growth, Growth):
             refuse("growth", owner, "Greedy() or Elimination()", growth)
         if isinstance(growth, Greedy) and not isinstance(exploration, InverseGap):
@@ -185,16 +177,6 @@ class BanditForest:
         return f"{type(self).__name__}({shown})"
 
     @property
-    def n_variables(self) -> int:
-        """The number of binary variables of a context."""
-        return self._n_variables
-
-    @property
-    def n_actions(self) -> int:
-        """The number of actions."""
-        return self._n_actions
-
-    @property
     def n_trees(self) -> int:
         """The number of trees."""
         return self._n_trees
@@ -230,106 +212,38 @@ class BanditForest:
             "seed": self._seed,
         }
 
-    def decide(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> Decision:
-        """Choose an action for one context.
+    def _decide(self, context: Bits, available: Mask | None) -> Decision:
+        return Decision(*self._core.decide(context, _mask(available)))
 
-        Parameters
-        ----------
-        context
-            Zeros and ones, one for each variable.
-        available_actions
-            The actions that may be taken for this event; all when None.
+    def _learn(self, context: Bits, action: int, reward: float, propensity: float) -> None:
+        self._core.learn(context, action, reward, propensity)
 
-        Returns
-        -------
-        Decision
-            The action, and the probability with which it was drawn.
-        """
-        row, available = self._checked(context, available_actions, "decide")
-        return Decision(*self._core.decide(row, available))
+    def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
+        return Decisions(*self._core.decide_many(contexts, _mask(available)))
 
-    def learn(self, context: ArrayLike, action: int, reward: float, *, propensity: float) -> None:
-        """Learn from the reward of the action taken in a context.
+    def _learn_many(self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats) -> None:
+        self._core.learn_many(contexts, actions, rewards, propensities)
 
-        Parameters
-        ----------
-        context
-            Zeros and ones, one for each variable.
-        action
-            The action that was taken.
-        reward
-            What it earned, in [0, 1].
-        propensity
-            The probability with which it was drawn, in (0, 1].
-        """
-        owner = f"{type(self).__name__}.learn"
-        row = check_context(context, owner, self._n_variables)
-        checked_action = check_action(action, owner, self._n_actions)
-        self._core.learn(row, checked_action, check_reward(reward, owner), check_propensity(propensity, owner))
-
-    def decide_many(self, contexts: Any, *, available_actions: ArrayLike | None = None) -> Decisions:
-        """Choose an action for each context; nothing is learned in between.
-
-        Parameters
-        ----------
-        contexts
-            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
-        available_actions
-            The actions that may be taken for these events; all when None.
-        """
-        owner = f"{type(self).__name__}.decide_many"
-        rows = check_contexts(contexts, owner, self._n_variables)
-        available = check_available(available_actions, owner, self._n_actions)
-        return Decisions(*self._core.decide_many(rows, _ALL if available is None else available))
-
-    def learn_many(self, contexts: Any, actions: ArrayLike, rewards: ArrayLike, *, propensities: ArrayLike) -> None:
-        """Learn from a batch of events, in their order: the same as `learn` for each.
-
-        Parameters
-        ----------
-        contexts
-            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
-        actions, rewards, propensities
-            One for each event.
-        """
-        owner = f"{type(self).__name__}.learn_many"
-        rows = check_contexts(contexts, owner, self._n_variables)
-        self._core.learn_many(
-            rows,
-            check_actions(actions, owner, self._n_actions, len(rows)),
-            check_rewards(rewards, owner, (len(rows),)),
-            check_fractions(propensities, "propensities", owner, (len(rows),), open_low=True),
-        )
-
-    def play(self, contexts: Any, rewards: ArrayLike) -> Played:
-        """Decide and learn event by event on a stream whose rewards of all actions are known, for simulations.
-
-        Parameters
-        ----------
-        contexts
-            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
-        rewards
-            The reward of every action, an event a row; only that of the chosen action is looked at.
-        """
-        owner = f"{type(self).__name__}.play"
-        rows = check_contexts(contexts, owner, self._n_variables)
-        table = check_rewards(rewards, owner, (len(rows), self._n_actions))
-        return Played(*self._core.play(rows, table))
+    def _play(self, contexts: Bits, rewards: Floats) -> Played:
+        return Played(*self._core.play(contexts, rewards))
 
     def propensities(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.float64]:
         """Give the probability with which `decide` would draw each action."""
-        return self._core.propensities(*self._checked(context, available_actions, "propensities"))
+        bits, available = self._checked(context, available_actions, "propensities")
+        return self._core.propensities(bits, _mask(available))
 
     def votes(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.uint32]:
         """Give the number of trees for which each action is the best: with elimination, of those that have settled."""
-        return self._core.votes(*self._checked(context, available_actions, "votes"))
+        bits, available = self._checked(context, available_actions, "votes")
+        return self._core.votes(bits, _mask(available))
 
     def mean_rewards(self, context: ArrayLike) -> NDArray[np.float64]:
         """Give the estimated mean reward of each action for a context.
 
         With elimination an action that was never played has no estimate, NaN; greedy growth starts from 0.
         """
-        return self._core.mean_rewards(check_context(context, f"{type(self).__name__}.mean_rewards", self._n_variables))
+        bits, _ = self._checked(context, None, "mean_rewards")
+        return self._core.mean_rewards(bits)
 
     def tree(self, number: int) -> TreeView:
         """Give a read-only view of one tree.
@@ -358,13 +272,6 @@ class BanditForest:
 
     def __setstate__(self, state: bytes) -> None:
         self.__dict__ = self._from_parts(*archive.unpack(state, "state"), name="state").__dict__
-
-    def _checked(
-        self, context: ArrayLike, available_actions: ArrayLike | None, method: str
-    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        owner = f"{type(self).__name__}.{method}"
-        available = check_available(available_actions, owner, self._n_actions)
-        return check_context(context, owner, self._n_variables), _ALL if available is None else available
 
     def _make_core(self, *saved: bytes) -> _core.EliminationForest | _core.GreedyForest:
         settings = _core.Settings(
@@ -481,6 +388,11 @@ class BanditTree(BanditForest):
     def parameters(self) -> dict[str, Any]:
         """The parameters that make this tree again, names excepted."""
         return {name: value for name, value in super().parameters.items() if name not in ("n_trees", "variable_share")}
+
+
+def _mask(available: Mask | None) -> Mask:
+    """Say to the core which actions are available: all, by an empty mask."""
+    return _ALL if available is None else available
 
 
 def _check_names(names: Sequence[str] | None, name: str, owner: str, size: int, prefix: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What every policy offers: decide now, learn later; and a base class for policies written in Python."""
+"""What every policy offers: decide now, learn later; and a base class that checks what policies are given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from bandit_forest.validation import (
     check_rewards,
 )
 
-__all__ = ["Decision", "Decisions", "Played", "Policy", "PythonPolicy"]
+__all__ = ["CheckedPolicy", "Decision", "Decisions", "Played", "Policy"]
+
+
+Bits = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
 class Decision(NamedTuple):
@@ -77,8 +82,11 @@ class Policy(Protocol):
         """Decide and learn event by event on a stream whose rewards of all actions are known."""
 
 
-class PythonPolicy(ABC):
-    """A policy that is written in Python: it says how to decide and learn, this class checks and repeats.
+class CheckedPolicy(ABC):
+    """A policy that says how to decide and learn; this class checks arguments and repeats for batches.
+
+    A subclass gives `_decide` and `_learn`, and `_decide_many`, `_learn_many` and `_play` where it knows a faster way
+    than one event after the other.
 
     Parameters
     ----------
@@ -103,14 +111,6 @@ class PythonPolicy(ABC):
         """The number of actions."""
         return self._n_actions
 
-    @abstractmethod
-    def _decide(self, context: NDArray[np.uint8], available: NDArray[np.bool_] | None) -> Decision:
-        """Choose an action; `available` is a mask over the actions, or None when all are available."""
-
-    @abstractmethod
-    def _learn(self, context: NDArray[np.uint8], action: int, reward: float, propensity: float) -> None:
-        """Learn from one event whose arguments have been checked."""
-
     def decide(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> Decision:
         """Choose an action for one context.
 
@@ -120,10 +120,13 @@ class PythonPolicy(ABC):
             Zeros and ones, one for each variable.
         available_actions
             The actions that may be taken for this event; all when None.
+
+        Returns
+        -------
+        Decision
+            The action, and the probability with which it was drawn.
         """
-        owner = f"{type(self).__name__}.decide"
-        bits = check_context(context, owner, self._n_variables)
-        return self._decide(bits, check_available(available_actions, owner, self._n_actions))
+        return self._decide(*self._checked(context, available_actions, "decide"))
 
     def learn(self, context: ArrayLike, action: int, reward: float, *, propensity: float) -> None:
         """Learn from the reward of the action taken in a context.
@@ -145,46 +148,85 @@ class PythonPolicy(ABC):
         self._learn(bits, checked_action, check_reward(reward, owner), check_propensity(propensity, owner))
 
     def decide_many(self, contexts: Any, *, available_actions: ArrayLike | None = None) -> Decisions:
-        """Choose an action for each context; nothing is learned in between."""
-        owner = f"{type(self).__name__}.decide_many"
-        rows = check_contexts(contexts, owner, self._n_variables)
-        available = check_available(available_actions, owner, self._n_actions)
-        decisions = [self._decide(row, available) for row in rows]
-        return Decisions(
-            np.array([decision.action for decision in decisions], dtype=np.int64),
-            np.array([decision.propensity for decision in decisions], dtype=np.float64),
-        )
-
-    def learn_many(self, contexts: Any, actions: ArrayLike, rewards: ArrayLike, *, propensities: ArrayLike) -> None:
-        """Learn from a batch of events, in their order."""
-        owner = f"{type(self).__name__}.learn_many"
-        rows = check_contexts(contexts, owner, self._n_variables)
-        n_events = len(rows)
-        checked_actions = check_actions(actions, owner, self._n_actions, n_events)
-        checked_rewards = check_rewards(rewards, owner, (n_events,))
-        checked_propensities = check_fractions(propensities, "propensities", owner, (n_events,), open_low=True)
-        for row, action, reward, propensity in zip(
-            rows, checked_actions.tolist(), checked_rewards.tolist(), checked_propensities.tolist(), strict=True
-        ):
-            self._learn(row, action, reward, propensity)
-
-    def play(self, contexts: Any, rewards: ArrayLike) -> Played:
-        """Decide and learn event by event on a stream whose rewards of all actions are known.
+        """Choose an action for each context; nothing is learned in between.
 
         Parameters
         ----------
         contexts
-            A matrix of contexts, an event a row.
+            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
+        available_actions
+            The actions that may be taken for these events; all when None.
+        """
+        owner = f"{type(self).__name__}.decide_many"
+        rows = check_contexts(contexts, owner, self._n_variables)
+        return self._decide_many(rows, check_available(available_actions, owner, self._n_actions))
+
+    def learn_many(self, contexts: Any, actions: ArrayLike, rewards: ArrayLike, *, propensities: ArrayLike) -> None:
+        """Learn from a batch of events, in their order: the same as `learn` for each.
+
+        Parameters
+        ----------
+        contexts
+            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
+        actions, rewards, propensities
+            One for each event.
+        """
+        owner = f"{type(self).__name__}.learn_many"
+        rows = check_contexts(contexts, owner, self._n_variables)
+        self._learn_many(
+            rows,
+            check_actions(actions, owner, self._n_actions, len(rows)),
+            check_rewards(rewards, owner, (len(rows),)),
+            check_fractions(propensities, "propensities", owner, (len(rows),), open_low=True),
+        )
+
+    def play(self, contexts: Any, rewards: ArrayLike) -> Played:
+        """Decide and learn event by event on a stream whose rewards of all actions are known, for simulations.
+
+        Parameters
+        ----------
+        contexts
+            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
         rewards
             The reward of every action, an event a row; only that of the chosen action is looked at.
         """
         owner = f"{type(self).__name__}.play"
         rows = check_contexts(contexts, owner, self._n_variables)
-        table = check_rewards(rewards, owner, (len(rows), self._n_actions))
-        played = Played(np.empty(len(rows), np.int64), np.empty(len(rows)), np.empty(len(rows)))
-        for event, row in enumerate(rows):
+        return self._play(rows, check_rewards(rewards, owner, (len(rows), self._n_actions)))
+
+    @abstractmethod
+    def _decide(self, context: Bits, available: Mask | None) -> Decision:
+        """Choose an action; `available` is a mask over the actions, or None when all are available."""
+
+    @abstractmethod
+    def _learn(self, context: Bits, action: int, reward: float, propensity: float) -> None:
+        """Learn from one event whose arguments have been checked."""
+
+    def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
+        decisions = [self._decide(row, available) for row in contexts]
+        return Decisions(
+            np.array([decision.action for decision in decisions], dtype=np.int64),
+            np.array([decision.propensity for decision in decisions], dtype=np.float64),
+        )
+
+    def _learn_many(self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats) -> None:
+        events = zip(contexts, actions.tolist(), rewards.tolist(), propensities.tolist(), strict=True)
+        for row, action, reward, propensity in events:
+            self._learn(row, action, reward, propensity)
+
+    def _play(self, contexts: Bits, rewards: Floats) -> Played:
+        n_events = len(contexts)
+        played = Played(np.empty(n_events, np.int64), np.empty(n_events), np.empty(n_events))
+        for event, row in enumerate(contexts):
             action, propensity = self._decide(row, None)
-            reward = float(table[event, action])
+            reward = float(rewards[event, action])
             self._learn(row, action, reward, propensity)
             played.actions[event], played.propensities[event], played.rewards[event] = action, propensity, reward
         return played
+
+    def _checked(
+        self, context: ArrayLike, available_actions: ArrayLike | None, method: str
+    ) -> tuple[Bits, Mask | None]:
+        owner = f"{type(self).__name__}.{method}"
+        bits = check_context(context, owner, self._n_variables)
+        return bits, check_available(available_actions, owner, self._n_actions)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import DECISION, draw
 from bandit_forest.validation import check_int, check_number
 
 __all__ = ["Banditron"]
 
 
-class Banditron(PythonPolicy):
+class Banditron(CheckedPolicy):
     """Play the action of highest linear score, and a random one with a small probability.
 
     Each action has a weight for every variable and one more that is always counted (a bias). An event takes one from

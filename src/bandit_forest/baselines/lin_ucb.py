@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.validation import check_number
 
 __all__ = ["LinUcb"]
@@ -15,7 +15,7 @@ __all__ = ["LinUcb"]
 _REFRESH_EVERY = 512  # updates of an action between two exact inversions: rounding errors live no longer than that
 
 
-class LinUcb(PythonPolicy):
+class LinUcb(CheckedPolicy):
     """Play the action whose upper confidence bound under its own linear model is highest (disjoint LinUCB).
 
     The model of an action is ridge regression on the variables and a constant. Its inverse Gram matrix is kept by

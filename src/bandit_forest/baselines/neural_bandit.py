@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import DECISION, draw
 from bandit_forest.validation import check_int, check_number
 
@@ -110,7 +110,7 @@ class Exp3:
         self.probabilities = (1.0 - self._exploration) / weights.sum() * weights + share
 
 
-class NeuralBandit(PythonPolicy):
+class NeuralBandit(CheckedPolicy):
     """Predict the reward of each action by perceptrons, and follow the member of a committee of them that earns most.
 
     A member of the committee is a number of hidden units and a learning rate, with one perceptron for each action that

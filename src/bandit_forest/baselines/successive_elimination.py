@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.baselines.tally import Tally
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.validation import check_number
 
 __all__ = ["SuccessiveElimination"]
 
 
-class SuccessiveElimination(PythonPolicy):
+class SuccessiveElimination(CheckedPolicy):
     """Play the remaining actions in rotation, whatever the context, until one is left.
 
     After t rewards of each remaining action, those are eliminated whose mean is at least

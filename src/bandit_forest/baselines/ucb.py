@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.baselines.tally import Tally
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 
 __all__ = ["Ucb"]
 
 
-class Ucb(PythonPolicy):
+class Ucb(CheckedPolicy):
     """Take the action with the highest upper confidence bound on its mean reward, whatever the context.
 
     The bound is mean + sqrt(2 log(n) / n_k) after n decisions, n_k of them for the action. A decision counts from when

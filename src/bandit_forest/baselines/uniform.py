@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import DECISION, draw
 from bandit_forest.validation import check_int
 
 __all__ = ["Uniform"]
 
 
-class Uniform(PythonPolicy):
+class Uniform(CheckedPolicy):
     """Draw each available action with the same probability, and learn nothing.
 
     Parameters

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import (
     DECISION,
     TOLERANCE,
@@ -133,7 +133,7 @@ class ReferenceTree:
         return [variable for variable in range(self._forest.n_variables) if variable not in used]
 
 
-class ReferenceForest(PythonPolicy):
+class ReferenceForest(CheckedPolicy):
     """Bandit Forest in plain Python: the specification, and a tutorial.
 
     Parameters

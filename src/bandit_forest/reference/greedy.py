@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.policy import Decision, PythonPolicy
+from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import (
     DECISION,
     LEARNING,
@@ -184,7 +184,7 @@ class GreedyReferenceTree:
         leaf.events, leaf.until_test = [], None
 
 
-class GreedyReferenceForest(PythonPolicy):
+class GreedyReferenceForest(CheckedPolicy):
     """The default forest in plain Python.
 
     Parameters
