@@ -260,12 +260,13 @@ class BanditForest(CheckedPolicy):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the forest to a file, whole or not at all."""
-        archive.write(path, self._to_bytes())
+        archive.write(_check_path(path, f"{type(self).__name__}.save"), self._to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a forest that `save` has written; it goes on as if it had never stopped."""
-        return cls._from_parts(*archive.read(path), name=os.fspath(path))
+        name = _check_path(path, f"{cls.__name__}.load")
+        return cls._from_parts(*archive.read(name), name=name)
 
     def __getstate__(self) -> bytes:
         return self._to_bytes()
@@ -393,6 +394,17 @@ class BanditTree(BanditForest):
 def _mask(available: Mask | None) -> Mask:
     """Say to the core which actions are available: all, by an empty mask."""
     return _ALL if available is None else available
+
+
+def _check_path(path: object, owner: str) -> str:
+    """Give back the name of a file."""
+    try:
+        name = os.fspath(path)  # type: ignore[call-overload]
+    except TypeError:
+        refuse("path", owner, "the name of a file", path)
+    if not isinstance(name, str) or not name or "\0" in name:
+        refuse("path", owner, "the name of a file", path)
+    return name
 
 
 def _check_names(names: Sequence[str] | None, name: str, owner: str, size: int, prefix: str) -> tuple[str, ...]:

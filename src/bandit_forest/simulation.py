@@ -80,8 +80,11 @@ def simulate(
     >>> rows[-1].regret == 1000 * (1 - rows[-1].average_reward)
     True
     """
-    _check_sizes(policy, world)
+    _check_players(policy, world)
     n_events = check_int(n_events, "n_events", "simulate")
+    seed = check_int(seed, "seed", "simulate", low=0)
+    if progress is not None and not callable(progress):
+        refuse("progress", "simulate", "a function of the number of events played, or None", progress)
     wanted = _checked_rows(rows, n_events)
     totals, told = _Totals(), []
     for batch in _pieces(world.batches(n_events, seed=seed), wanted):
@@ -95,7 +98,11 @@ def simulate(
     return told
 
 
-def _check_sizes(policy: Policy, world: World) -> None:
+def _check_players(policy: Policy, world: World) -> None:
+    if not isinstance(policy, Policy):
+        refuse("policy", "simulate", "a policy", policy)
+    if not isinstance(world, World):
+        refuse("world", "simulate", "a world", world)
     sizes = (policy.n_variables, policy.n_actions)
     if sizes != (world.n_variables, world.n_actions):
         rule = f"one for {world.n_variables} variables and {world.n_actions} actions, like the world"
@@ -105,6 +112,8 @@ def _check_sizes(policy: Policy, world: World) -> None:
 def _checked_rows(rows: Sequence[int] | None, n_events: int) -> set[int]:
     if rows is None:
         return {n_events}
+    if not isinstance(rows, Sequence):
+        refuse("rows", "simulate", "increasing numbers of events", rows)
     checked = [check_int(row, "rows", "simulate", low=1, high=n_events) for row in rows]
     if sorted(set(checked)) != checked:
         refuse("rows", "simulate", "increasing numbers of events", rows)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.validation import check_int
+
 __all__ = ["STATUSES", "EliminationNodes", "GreedyNodes", "Nodes", "TreeView"]
 
 STATUSES = ("selecting", "split", "terminal")
@@ -107,6 +109,8 @@ class TreeView:
         max_depth
             Deeper rules are left out; all are shown when None.
         """
+        if max_depth is not None:
+            max_depth = check_int(max_depth, "max_depth", "TreeView.to_text", low=0)
         return "\n".join(self._lines(0, "", max_depth))
 
     def _lines(self, node: int, indent: str, max_depth: int | None) -> Iterator[str]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from bandit_forest.checks import batches, deciding, inputs, keeping, learning, propensity, refusals
 from bandit_forest.checks.subject import Check, CheckFailedError, MakePolicy, Subject
+from bandit_forest.errors import refuse
+from bandit_forest.validation import check_int
 
 __all__ = ["all_checks", "cases", "check_policy"]
 
@@ -60,6 +62,11 @@ def check_policy(
     n_events
         Within how many events it has learned an easy world and its memory has stopped growing.
     """
+    if not callable(make):
+        refuse("make", "check_policy", "a function that makes a policy", make)
+    if name is not None and not isinstance(name, str):
+        refuse("name", "check_policy", "a string or None", name)
+    n_events = check_int(n_events, "n_events", "check_policy")
     named = name if name is not None else type(make(n_variables=1, n_actions=2, seed=0)).__name__
     subject = Subject(make=make, name=named, learns=learns, uses_contexts=uses_contexts, n_events=n_events)
     faults = []

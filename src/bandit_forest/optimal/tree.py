@@ -116,7 +116,7 @@ class OptimalTree:
         rule = "a number in (0, 1]"
         share = check_number(variable_share, "variable_share", "OptimalTree", rule, 0.0, 1.0, open_low=True)
         self._share = share
-        key = root_key(seed, check_int(tree, "tree", "OptimalTree", low=0))
+        key = root_key(check_int(seed, "seed", "OptimalTree", low=0), check_int(tree, "tree", "OptimalTree", low=0))
         self.root = self._grow(rows, (), key, range(self.n_variables), 0)
 
     def __str__(self) -> str:

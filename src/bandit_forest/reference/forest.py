@@ -26,7 +26,7 @@ from bandit_forest.randomness import (
 from bandit_forest.reference.exploration import Plan, pick, plan
 from bandit_forest.reference.node import Bounds, Node, Tally
 from bandit_forest.rules import Elimination, RoundRobin, UniformOverRemaining
-from bandit_forest.validation import check_int, check_range
+from bandit_forest.validation import check_int, check_number, check_range
 
 __all__ = ["ReferenceForest", "ReferenceTree"]
 
@@ -38,13 +38,9 @@ MAX_WEIGHT = 1e9  # no draw is that rare: a smaller propensity is a mistake that
 class ReferenceTree:
     """One tree θ: its paths, and how it grows by elimination."""
 
-    def __init__(
-        self, forest: ReferenceForest, number: int, depths: tuple[int, int], variable_share: float, max_nodes: int
-    ) -> None:
+    def __init__(self, forest: ReferenceForest, number: int, depths: tuple[int, int]) -> None:
         self._forest = forest
         self._growth = forest.growth
-        self._variable_share = variable_share
-        self._max_nodes = max_nodes
         # D_θ: each tree has its own depth.
         self.max_depth = draw_depth(forest.seed, number, depths)
         n_estimates = 4.0 * forest.n_actions * forest.n_variables * self.max_depth * forest.n_trees
@@ -88,7 +84,7 @@ class ReferenceTree:
             self._choose_variable(node)
 
     def _choose_variable(self, node: Node) -> None:
-        if len(self.nodes) + 2 > self._max_nodes:
+        if len(self.nodes) + 2 > self._forest.max_nodes:
             node.status, node.remaining_variables = "terminal", []
             return
         (variable,) = node.remaining_variables
@@ -108,7 +104,7 @@ class ReferenceTree:
         forest = self._forest
         low, high = self._growth.tolerance_range
         selects = depth < min(self.max_depth, forest.n_variables)
-        variables = random_subset(key, self._free_variables(parent), self._variable_share) if selects else []
+        variables = random_subset(key, self._free_variables(parent), forest.variable_share) if selects else []
         self.nodes.append(
             Node(
                 key=key,
@@ -187,9 +183,13 @@ class ReferenceForest(CheckedPolicy):
         self.growth = growth or Elimination()
         self.exploration: RoundRobin | UniformOverRemaining = exploration or RoundRobin()
         self.n_trees = check_int(n_trees, "n_trees", "ReferenceForest")
-        self.seed = seed
+        self.seed = check_int(seed, "seed", "ReferenceForest", low=0, high=2**64 - 1)
+        self.variable_share = check_number(
+            variable_share, "variable_share", "ReferenceForest", "a number in (0, 1]", 0.0, 1.0, open_low=True
+        )
+        self.max_nodes = check_int(max_nodes, "max_nodes", "ReferenceForest")
         depths = check_range(max_depth, "max_depth", "ReferenceForest")
-        self.trees = [ReferenceTree(self, number, depths, variable_share, max_nodes) for number in range(self.n_trees)]
+        self.trees = [ReferenceTree(self, number, depths) for number in range(self.n_trees)]
         self._n_decisions = 0
         self._n_rotations = 0
 

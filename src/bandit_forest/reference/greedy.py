@@ -28,7 +28,7 @@ from bandit_forest.randomness import (
 )
 from bandit_forest.reference.exploration import inverse_gap, pick
 from bandit_forest.rules import Greedy, InverseGap
-from bandit_forest.validation import check_int, check_range
+from bandit_forest.validation import check_int, check_number, check_range
 
 __all__ = ["GreedyLeaf", "GreedyReferenceForest", "GreedyReferenceTree", "best_split"]
 
@@ -230,11 +230,13 @@ class GreedyReferenceForest(CheckedPolicy):
     ) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         self.n_trees = check_int(n_trees, "n_trees", "GreedyReferenceForest")
-        self.variable_share = variable_share
         self.growth = growth or Greedy()
         self.exploration = exploration or InverseGap()
-        self.max_nodes = max_nodes
-        self.seed = seed
+        self.seed = check_int(seed, "seed", "GreedyReferenceForest", low=0, high=2**64 - 1)
+        self.variable_share = check_number(
+            variable_share, "variable_share", "GreedyReferenceForest", "a number in (0, 1]", 0.0, 1.0, open_low=True
+        )
+        self.max_nodes = check_int(max_nodes, "max_nodes", "GreedyReferenceForest")
         depths = check_range(max_depth, "max_depth", "GreedyReferenceForest")
         self.trees = [GreedyReferenceTree(self, number, depths) for number in range(self.n_trees)]
         self._n_decisions = 0
