@@ -35,7 +35,7 @@ class TrialRow(NamedTuple):
     reward: float
     """The sum of what was earned."""
     seconds: float
-    """Time that the policy took, without that of the world."""
+    """Processor time that the policy took, without that of the world; whatever else the machine does."""
 
 
 class TrialFiles(NamedTuple):
@@ -89,9 +89,9 @@ def play_trial(
     points = set(row_points(n_events))
     row = TrialRow(0, 0.0, 0.0, 0.0)
     for batch in _pieces(world.batches(n_events, seed=seed), points):
-        start = time.perf_counter()
+        start = time.process_time()
         played = player.play(batch.contexts, batch.rewards)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         n_played = row.n_events + len(batch.contexts)
         if reference_rewards is None:
             scored = batch.scored_rewards[np.arange(len(played.actions)), played.actions]
