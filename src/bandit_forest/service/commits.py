@@ -1,0 +1,86 @@
+"""A commit that is under way: what a request waits for before it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Generator
+
+from bandit_forest.service.refusals import StorageError
+
+__all__ = ["Commit"]
+
+
+class Commit:
+    """The promise that a group of operations is on disk; shared by all requests of the group.
+
+    `await commit` (in an event loop) or `commit.result()` (in a thread) gives True once the group is durable. When the
+    disk refuses it, the wait ends too: with `StorageError` where the project says "refuse", with False (not durable
+    yet, and kept in memory) where it says "continue". A waiter that is cancelled does not disturb the others.
+
+    Examples
+    --------
+    >>> commit = Commit()
+    >>> commit.finish(durable=True)
+    >>> commit.result(), commit.durable
+    (True, True)
+    """
+
+    __slots__ = ("_ended", "_failure", "_lock", "_loop", "_waiters", "durable")
+
+    def __init__(self) -> None:
+        self.durable = False
+        self._failure: str | None = None
+        self._lock = threading.Lock()
+        self._ended: threading.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiters: list[asyncio.Future[None]] | None = []
+
+    def __await__(self) -> Generator[object, None, bool]:
+        with self._lock:
+            waiter = None
+            if self._waiters is not None:
+                self._loop = asyncio.get_running_loop()
+                waiter = self._loop.create_future()
+                self._waiters.append(waiter)
+        if waiter is not None:
+            yield from waiter
+        return self._outcome()
+
+    def result(self, timeout: float | None = None) -> bool:
+        """Wait in a thread that runs no event loop.
+
+        Parameters
+        ----------
+        timeout
+            Seconds to wait at most, then `TimeoutError`; for ever when None.
+        """
+        with self._lock:
+            if self._waiters is not None and self._ended is None:
+                self._ended = threading.Event()
+            ended = self._ended
+        if ended is not None and not ended.wait(timeout):
+            raise TimeoutError("The journal has not been written in time.")
+        return self._outcome()
+
+    def finish(self, *, durable: bool, failure: str | None = None) -> None:
+        """End the wait of everybody; called once more, with durable=True, when a later attempt succeeds."""
+        with self._lock:
+            self.durable = durable
+            self._failure = failure
+            waiters, self._waiters = self._waiters, None
+        if self._ended is not None:
+            self._ended.set()
+        if waiters and self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_wake, waiters)
+
+    def _outcome(self) -> bool:
+        if self._failure is not None:
+            raise StorageError(self._failure)
+        return self.durable
+
+
+def _wake(waiters: list[asyncio.Future[None]]) -> None:
+    for waiter in waiters:
+        if not waiter.done():
+            waiter.set_result(None)
