@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-__all__ = ["BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError", "refuse"]
+__all__ = ["BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError", "refuse", "shown"]
 
 _LONGEST_REPR = 80
 
@@ -15,6 +15,9 @@ class BanditForestError(Exception):
 
 class InvalidArgumentError(BanditForestError, ValueError):
     """A public call was given a value that it does not take; nothing has changed."""
+
+    parameter: str | None = None
+    """The name of what was refused, where there is one."""
 
 
 class DamagedFileError(BanditForestError, ValueError):
@@ -36,10 +39,12 @@ def refuse(name: str, owner: str, rule: str, value: object) -> NoReturn:
     bandit_forest.errors.InvalidArgumentError: The 'reward' of BanditForest.learn must be a number in [0, 1]. \
 Got 1.7 instead.
     """
-    raise InvalidArgumentError(f"The '{name}' of {owner} must be {rule}. Got {_shown(value)} instead.")
+    error = InvalidArgumentError(f"The '{name}' of {owner} must be {rule}. Got {shown(value)} instead.")
+    error.parameter = name
+    raise error
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Show a value on one line, however large it is."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST_REPR else text[: _LONGEST_REPR - 3] + "..."

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import math
+import hashlib
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from bandit_forest.encoding import Categorical, Column, Numeric
-from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.forest import BanditForest
+from bandit_forest.errors import refuse
+from bandit_forest.service.checking import (
+    FINITE,
+    LARGEST_FLOAT,
+    LONGEST_NAME,
+    check_choice,
+    check_seconds,
+    check_texts,
+    is_name,
+)
+from bandit_forest.service.fields import Field
 from bandit_forest.validation import check_int, check_number
 
 __all__ = [
     "Actions",
-    "BooleanField",
-    "CategoricalField",
-    "Field",
     "Keys",
     "Limits",
-    "NumericField",
     "Project",
     "RewardRule",
     "Server",
@@ -30,6 +36,11 @@ __all__ = [
 _SPARE_ACTIONS = 8
 _LEAST_CAPACITY = 16
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_KEY = re.compile(r"env:\w+|sha256:[0-9a-fA-F]{64}")
+
+FullDisk = Literal["refuse", "continue"]
+Mode = Literal["decide", "shadow"]
+Second = Literal["refuse", "ignore"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,59 +59,20 @@ class Actions:
     names: tuple[str, ...]
     capacity: int | None = None
 
+    def __post_init__(self) -> None:
+        rule = f"a list of different printable names of at most {LONGEST_NAME} characters"
+        names = check_texts(self.names, "names", "[actions]")
+        if len(set(names)) < len(names) or not all(is_name(name) for name in names):
+            refuse("names", "[actions]", rule, self.names)
+        if not names:
+            refuse("names", "[actions]", "a list of at least one name", self.names)
+        if self.capacity is not None:
+            check_int(self.capacity, "capacity", "[actions]", low=max(2, len(names)), high=2**16)
 
-@dataclass(frozen=True, kw_only=True)
-class NumericField:
-    """A number in the context.
-
-    Parameters
-    ----------
-    edges
-        Where its bins meet; None when `n_bins` bins of equal frequency are learned from the first events.
-    n_bins
-        How many bins are learned.
-    missing
-        Whether null, or no value at all, is allowed.
-    """
-
-    edges: tuple[float, ...] | None = None
-    n_bins: int = 5
-    missing: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class CategoricalField:
-    """A choice in the context.
-
-    Parameters
-    ----------
-    values
-        The texts or ints that have a variable each; None when they are learned from the first events.
-    open
-        Whether other values are allowed; they set no variable. Learned values are always open.
-    missing
-        Whether null, or no value at all, is allowed.
-    """
-
-    values: tuple[str | int, ...] | None = None
-    open: bool = False
-    missing: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class BooleanField:
-    """True or false in the context.
-
-    Parameters
-    ----------
-    missing
-        Whether null, or no value at all, is allowed.
-    """
-
-    missing: bool = False
-
-
-Field = NumericField | CategoricalField | BooleanField
+    @property
+    def places(self) -> int:
+        """The capacity, or what it is when none is given."""
+        return self.capacity or max(len(self.names) + _SPARE_ACTIONS, _LEAST_CAPACITY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +95,32 @@ class RewardRule:
     high: float = 1.0
     window_seconds: float = 86_400.0
     default: float | None = None
-    second: Literal["refuse", "ignore"] = "refuse"
+    second: Second = "refuse"
+
+    def __post_init__(self) -> None:
+        owner = "[reward]"
+        low = check_number(self.low, "low", owner, "a finite number", *FINITE)
+        high = check_number(self.high, "high", owner, "a finite number", *FINITE)
+        if not low < high:
+            refuse("high", owner, f"above 'low', which is {self.low}", self.high)
+        check_seconds(self.window_seconds, "window_seconds", owner)
+        if self.default is not None:
+            check_number(self.default, "default", owner, f"a number in [{self.low}, {self.high}]", low, high)
+        check_choice(self.second, "second", owner, get_args(Second))
+
+    def scale(self, reward: float) -> float:
+        """Map a reward of the range to [0, 1].
+
+        Examples
+        --------
+        >>> RewardRule(low=-1, high=1).scale(0.5)
+        0.75
+        """
+        return min(1.0, max(0.0, (reward - self.low) / (self.high - self.low)))
+
+    def unscale(self, reward: float) -> float:
+        """Map a reward in [0, 1] back to the range."""
+        return self.low + reward * (self.high - self.low)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,17 +143,29 @@ class Storage:
     """
 
     folder: Path = Path("bandit-forest-data")
-    full_disk: Literal["refuse", "continue"] = "refuse"
+    full_disk: FullDisk = "refuse"
     queued_operations: int = 100_000
     snapshot_events: int = 200_000
     snapshot_seconds: float = 300.0
     rotate_bytes: int = 256 * 2**20
     rotate_seconds: float = 7 * 86_400.0
 
+    def __post_init__(self) -> None:
+        owner = "[storage]"
+        object.__setattr__(self, "folder", Path(self.folder))
+        check_choice(self.full_disk, "full_disk", owner, get_args(FullDisk))
+        for name in ("queued_operations", "snapshot_events", "rotate_bytes"):
+            check_int(getattr(self, name), name, owner)
+        for name in ("snapshot_seconds", "rotate_seconds"):
+            check_seconds(getattr(self, name), name, owner)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Keys:
-    """SHA-256 digests of the keys that open the service; never the keys. Empty: no key is asked for.
+    """Where the keys that open the service are; never the keys themselves. Empty: no key is asked for.
+
+    Each is "env:NAME", the name of an environment variable that holds a key, or "sha256:...", the SHA-256 digest of a
+    key in hexadecimal digits.
 
     Parameters
     ----------
@@ -166,8 +175,22 @@ class Keys:
         For everything.
     """
 
-    decide: tuple[bytes, ...] = field(default=(), repr=False)
-    admin: tuple[bytes, ...] = field(default=(), repr=False)
+    decide: tuple[str, ...] = ()
+    admin: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, keys in (("decide", self.decide), ("admin", self.admin)):
+            for key in check_texts(keys, name, "[keys]"):
+                if not _KEY.fullmatch(key):  # what stands there may be a key: it is not shown
+                    refuse(name, "[keys]", "a list of texts 'env:NAME' or 'sha256:' and 64 hexadecimal digits", "...")
+
+    def decide_digests(self, environment: Mapping[str, str] = os.environ) -> tuple[bytes, ...]:
+        """Give the SHA-256 digests of the keys for deciding, to compare a digest with."""
+        return tuple(_digest(key, "decide", environment) for key in self.decide)
+
+    def admin_digests(self, environment: Mapping[str, str] = os.environ) -> tuple[bytes, ...]:
+        """Give the SHA-256 digests of the keys for administration."""
+        return tuple(_digest(key, "admin", environment) for key in self.admin)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +220,12 @@ class Limits:
     remembered_events: int = 100_000
     requests_per_second: float = 0.0
 
+    def __post_init__(self) -> None:
+        for name in ("body_bytes", "context_bytes", "batch_events", "waiting_events", "remembered_events"):
+            check_int(getattr(self, name), name, "[limits]")
+        rate, rule = self.requests_per_second, "a number of at least 0; 0 is no limit"
+        check_number(rate, "requests_per_second", "[limits]", rule, 0.0, LARGEST_FLOAT)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
@@ -212,6 +241,16 @@ class Server:
 
     host: str = "127.0.0.1"
     port: int = 8420
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.host, str) or not self.host:
+            refuse("host", "[server]", "the name or address of this machine, such as '127.0.0.1'", self.host)
+        check_int(self.port, "port", "[server]", low=0, high=65_535)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.host in _LOOPBACK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,7 +272,7 @@ class Project:
     """
 
     name: str = "bandit-forest"
-    mode: Literal["decide", "shadow"] = "decide"
+    mode: Mode = "decide"
     actions: Actions
     context: Mapping[str, Field]
     warm_up_events: int = 1000
@@ -243,3 +282,24 @@ class Project:
     keys: Keys = Keys()
     limits: Limits = Limits()
     server: Server = Server()
+
+    def __post_init__(self) -> None:
+        owner = "[project]"
+        if not isinstance(self.name, str) or not is_name(self.name):
+            refuse("name", owner, f"a printable text of 1 to {LONGEST_NAME} characters", self.name)
+        check_choice(self.mode, "mode", owner, get_args(Mode))
+        check_int(self.warm_up_events, "warm_up_events", owner, high=1_000_000)
+        if not self.context or not all(isinstance(name, str) for name in self.context):
+            refuse("context", owner, "at least one field, such as [context.age] with kind = 'numeric'", self.context)
+        if not self.server.is_loopback and not (self.keys.decide and self.keys.admin):
+            rule = "a loopback address such as '127.0.0.1', unless [keys] has both 'decide' and 'admin' keys"
+            refuse("host", "[server]", rule, self.server.host)
+
+
+def _digest(key: str, name: str, environment: Mapping[str, str]) -> bytes:
+    kind, _, rest = key.partition(":")
+    if kind == "sha256":
+        return bytes.fromhex(rest)
+    if not environment.get(rest):
+        refuse(name, "[keys]", f"a key in the environment: set it with 'export {rest}=...' before the start", None)
+    return hashlib.sha256(environment[rest].encode()).digest()

@@ -1,0 +1,200 @@
+"""JSON contexts: checked against the project's fields, and encoded as binary variables, in one pass."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from bandit_forest.encoding import Categorical, Column, ContextEncoder, Numeric
+from bandit_forest.encoding.fitting import fit_column
+from bandit_forest.errors import shown
+from bandit_forest.service.fields import BooleanField, CategoricalField, Field, NumericField
+from bandit_forest.service.refusals import InvalidRequestError
+
+__all__ = ["ContextReader", "fit_columns", "is_learned"]
+
+Context = Mapping[str, Any]
+
+_LARGEST = float(np.finfo(np.float64).max)
+_ABSENT = object()
+
+
+class ContextReader:
+    r"""Read contexts: the same bits as `ContextEncoder.encode`, but strict, and naming the place of what is wrong.
+
+    Parameters
+    ----------
+    fields
+        What a context may hold.
+    columns
+        The rule of each field. None while rules are still to be learned: contexts are checked, and bits mean nothing.
+
+    Examples
+    --------
+    >>> fields = {"age": NumericField(edges=(30, 50)), "member": BooleanField()}
+    >>> reader = ContextReader(fields, fit_columns(fields, []))
+    >>> reader.encode({"age": 42, "member": True}, "$.context")
+    b'\x00\x01\x00\x01'
+    >>> reader.encode({"age": "old", "member": True}, "$.context")
+    Traceback (most recent call last):
+        ...
+    bandit_forest.service.refusals.InvalidRequestError: '$.context.age' must be a finite number. Got 'old' instead.
+    """
+
+    def __init__(self, fields: Mapping[str, Field], columns: Mapping[str, Column] | None) -> None:
+        self.encoder = None if columns is None else ContextEncoder.from_schema(columns)
+        self._fields = fields
+        self._n_variables = 0
+        self._numbers: list[tuple[str, Sequence[float], list[int]]] = []
+        self._flags: list[tuple[str, int, int]] = []
+        self._choices: list[tuple[str, dict[Any, int]]] = []
+        self._missing: dict[str, int] = {}
+        names = [(name, _column(field) if columns is None else columns[name]) for name, field in fields.items()]
+        n_variables = sum(len(_variables(name, column)) for name, column in names)
+        for name, column in names:
+            self._add(name, column, n_variables)
+
+    def encode(self, context: Any, path: str) -> bytes:
+        """Give the bits of a context, a byte each, or refuse it.
+
+        Parameters
+        ----------
+        context
+            The JSON value.
+        path
+            Where it is in the request.
+        """
+        if context.__class__ is not dict:
+            _refuse(path, "an object with the fields of the project's context", context)
+        get: Callable[[str], Any] = context.get
+        bits = bytearray(self._n_variables + 1)  # one more, for outcomes that set no variable
+        n_absent = 0
+        for name, edges, places in self._numbers:
+            value = get(name)
+            kind = value.__class__
+            if (kind is float or kind is int) and -_LARGEST <= value <= _LARGEST:
+                bits[places[bisect_right(edges, value)]] = 1
+            else:
+                n_absent += self._odd(context, name, bits, path)
+        for name, if_false, if_true in self._flags:
+            value = get(name)
+            if value is True:
+                bits[if_true] = 1
+            elif value is False:
+                bits[if_false] = 1
+            else:
+                n_absent += self._odd(context, name, bits, path)
+        for name, places_of in self._choices:
+            value = get(name)
+            kind = value.__class__
+            place = places_of.get(value) if kind is str or kind is int else None
+            if place is not None:
+                bits[place] = 1
+            else:
+                n_absent += self._odd(context, name, bits, path)
+        if len(context) + n_absent != len(self._fields):
+            unknown = next(name for name in context if name not in self._fields)
+            known = ", ".join(self._fields)
+            raise InvalidRequestError(
+                f"'{_at(path, unknown)}' is no field of the project's context. Its fields are: {known}.",
+                path=_at(path, unknown),
+            )
+        return bytes(bits[:-1])
+
+    def _odd(self, context: Any, name: str, bits: bytearray, path: str) -> int:
+        """Take a value that is missing or never seen, or refuse it; give 1 when it is not there at all."""
+        field, value = self._fields[name], context.get(name, _ABSENT)
+        if value is None or value is _ABSENT:
+            if not field.missing:
+                _refuse(_at(path, name), f"{_rule(field)}: the project allows no missing value", None)
+            bits[self._missing[name]] = 1
+            return int(value is _ABSENT)
+        is_text = isinstance(field, CategoricalField) and isinstance(value, (str, int)) and not isinstance(value, bool)
+        if is_text and (field.open or field.values is None):  # type: ignore[union-attr]
+            return 0
+        _refuse(_at(path, name), _rule(field), value)
+
+    def _add(self, name: str, column: Column, nowhere: int) -> None:
+        places: list[int] = []
+        for variable in column.outcome_names(name):
+            places.append(nowhere if variable is None else self._n_variables)
+            self._n_variables += variable is not None
+        self._missing[name] = places[-2]
+        field = self._fields[name]
+        if isinstance(column, Numeric):
+            self._numbers.append((name, column.edges, places))
+        elif isinstance(field, BooleanField):
+            self._flags.append((name, places[0], places[1]))
+        else:
+            assert isinstance(column, Categorical)
+            self._choices.append((name, dict(zip(column.values, places, strict=False))))
+
+
+def is_learned(field: Field) -> bool:
+    """Say whether the bins or values of a field are learned from the first events."""
+    return (isinstance(field, NumericField) and field.edges is None) or (
+        isinstance(field, CategoricalField) and field.values is None
+    )
+
+
+def fit_columns(fields: Mapping[str, Field], contexts: Sequence[Context]) -> dict[str, Column]:
+    """Make the rule of every field, from the first contexts where the project leaves it open.
+
+    Every learned field has at least one variable, also when it has not varied yet.
+
+    Examples
+    --------
+    >>> contexts = [{"age": age} for age in range(20, 30)]
+    >>> fit_columns({"age": NumericField(n_bins=2)}, contexts)
+    {'age': Numeric(edges=(25.0,), missing=False)}
+    """
+    return {
+        name: _fitted(name, field, [context.get(name) for context in contexts]) if is_learned(field) else _column(field)
+        for name, field in fields.items()
+    }
+
+
+def _fitted(name: str, field: Field, values: list[Any]) -> Column:
+    known = [value for value in values if value is not None]
+    if isinstance(field, NumericField):
+        column = fit_column(np.array(known, dtype=np.float64), "numeric", field.n_bins, name, "the context")
+        assert isinstance(column, Numeric)
+        edges = column.edges or (float(known[0]) if known else 0.0,)
+        return Numeric(edges=edges, missing=field.missing)
+    assert isinstance(field, CategoricalField)
+    frequent = [value for value, _ in Counter(known).most_common(field.max_values)]
+    numbers_first = sorted(frequent, key=lambda value: (isinstance(value, str), value))
+    return Categorical(values=tuple(numbers_first), missing=field.missing)
+
+
+def _column(field: Field) -> Column:
+    if isinstance(field, NumericField):
+        return Numeric(edges=field.edges or (), missing=field.missing)
+    values = (False, True) if isinstance(field, BooleanField) else field.values or ()
+    return Categorical(values=values, missing=field.missing)
+
+
+def _variables(name: str, column: Column) -> list[str]:
+    return [variable for variable in column.outcome_names(name) if variable is not None]
+
+
+def _rule(field: Field) -> str:
+    if isinstance(field, NumericField):
+        return "a finite number"
+    if isinstance(field, BooleanField):
+        return "true or false"
+    if field.open or field.values is None:
+        return "a text or a whole number"
+    return "one of " + ", ".join(map(repr, field.values))
+
+
+def _at(path: str, name: str) -> str:
+    return f"{path}.{name}" if name.isidentifier() and len(name) < 80 else f"{path}[{shown(name)}]"
+
+
+def _refuse(path: str, rule: str, value: object) -> NoReturn:
+    raise InvalidRequestError(f"'{path}' must be {rule}. Got {shown(value)} instead.", path=path)
