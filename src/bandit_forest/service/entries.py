@@ -1,0 +1,36 @@
+"""What the journal holds: entries, one for each operation, in the order in which they were applied."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["ADD", "DECIDE", "DISABLE", "ENABLE", "EXPIRE", "LEARN", "REMOVE", "REWARD", "Entry"]
+
+DECIDE, REWARD, LEARN, EXPIRE = "decide", "reward", "learn", "expire"
+ADD, DISABLE, ENABLE, REMOVE = "add", "disable", "enable", "remove"
+
+
+class Entry(NamedTuple):
+    """One operation: a row of the journal. It holds all that its effect depends on, so that replay is exact."""
+
+    seq: int
+    """1, 2, 3, ...: the order of everything."""
+    time: float
+    """Seconds since 1970; never less than that of the entry before."""
+    kind: str
+    event_id: str | None = None
+    action: str | None = None
+    """The action that was taken; or that was added, disabled, enabled or removed."""
+    propensity: float | None = None
+    """The probability with which it was taken."""
+    reward: float | None = None
+    """In the project's units; of an expired event, the default reward or None."""
+    context: str | None = None
+    """JSON."""
+    available: str | None = None
+    """The names of the available actions, as a JSON list; None: all that were enabled."""
+    forest_action: str | None = None
+    """In shadow mode, what the forest would have done."""
+    forest_propensity: float | None = None
+    forest_value: float | None = None
+    """The estimated reward of `forest_action`, in the project's units."""

@@ -1,0 +1,202 @@
+"""The journal: operations are handed over in their order, and a thread writes them to disk, a group at a time."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+
+from bandit_forest.service.commits import Commit
+from bandit_forest.service.journal_files import create_file, file_path, first_seq, journal_files, last_seq
+from bandit_forest.service.entries import Entry
+from bandit_forest.service.project import Storage
+from bandit_forest.service.refusals import StorageError
+
+__all__ = ["Journal"]
+
+_logger = logging.getLogger(__name__)
+
+_NO_ROW = (None,) * len(Entry._fields)
+_MOST_ROWS = 2048  # a statement of so many rows stays below SQLite's limit of 32,766 parameters
+_RETRY_SECONDS = 0.5
+_LOOK_SECONDS = 1.0  # how often the size and age of the current file are looked at
+
+
+class Journal:
+    """Write operations durably, many with one fsync.
+
+    While one group is being written, the operations that come make the next. `append` never blocks and never fails:
+    when the disk refuses a group, its waiters are told, it stays in memory before all that comes after, and is tried
+    again until it is written; `failure` is the alarm meanwhile.
+
+    Parameters
+    ----------
+    folder
+        Where the files are.
+    definition
+        What the folder is made with; kept in each file.
+    storage
+        When to begin a new file, and whether waiters of a refused group get an error or False.
+    """
+
+    def __init__(self, folder: Path, definition: str, storage: Storage) -> None:
+        self._folder = folder
+        self._definition = definition
+        self._storage = storage
+        self._seq = self._durable_seq = last_seq(folder)
+        files = journal_files(folder)
+        self._open_file(first_seq(files[-1]) if files else 1)
+        self._failure: str | None = None
+        self._rows: list[Entry] = []  # the group that is open: its operations
+        self._commit = Commit()  # and its promise
+        self._tail = Commit()
+        self._tail.finish(durable=True)
+        self._closing = False
+        self._changed = threading.Condition()
+        self._writer = threading.Thread(target=self._write_groups, name="bandit-forest-journal", daemon=True)
+        self._writer.start()
+
+    @property
+    def seq(self) -> int:
+        """The number of the last operation."""
+        return self._seq
+
+    @property
+    def durable_seq(self) -> int:
+        """The number of the last operation that is on disk."""
+        return self._durable_seq
+
+    @property
+    def queued(self) -> int:
+        """How many operations are not on disk yet."""
+        return self._seq - self._durable_seq
+
+    @property
+    def failure(self) -> str | None:
+        """What the last attempt to write failed with; None when it did not."""
+        return self._failure
+
+    @property
+    def tail(self) -> Commit:
+        """The commit of the last operation."""
+        return self._tail
+
+    @property
+    def current_bytes(self) -> int:
+        """The size of the file that is being written, without its write-ahead log."""
+        return self._file.stat().st_size
+
+    def append(self, entries: Sequence[Entry]) -> Commit:
+        """Hand over entries, numbered on from the last; give the commit that makes them durable."""
+        with self._changed:
+            if not self._rows:
+                self._changed.notify()
+            self._rows.extend(entries)
+            self._seq = entries[-1].seq
+            self._tail = self._commit
+            return self._commit
+
+    def close(self) -> None:
+        """Write what is queued and stop; `StorageError` when the disk does not take it."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._writer.join()
+        self._connection.close()
+        if self.queued:
+            raise StorageError(f"{self.queued} operations could not be written to '{self._folder}': {self._failure}.")
+
+    def _write_groups(self) -> None:
+        """Write group after group: the life of the thread."""
+        while True:
+            with self._changed:
+                while not self._rows and not self._closing:
+                    self._changed.wait()
+                rows, commit = self._rows, self._commit
+                if not rows:
+                    return
+                self._rows, self._commit = [], Commit()
+                if self._failure is not None:
+                    self._tell_failure(self._commit)
+            while not self._write(rows, commit):
+                with self._changed:
+                    if self._closing:
+                        return
+                    self._changed.wait(_RETRY_SECONDS)
+            self._rotate_when_due()
+
+    def _write(self, rows: list[Entry], commit: Commit) -> bool:
+        """Write a group, or tell everybody that waits for it or for what comes after that it is not written."""
+        try:
+            while rows:
+                self._insert(rows[:_MOST_ROWS])
+                self._durable_seq = rows[min(_MOST_ROWS, len(rows)) - 1].seq
+                del rows[:_MOST_ROWS]
+        except Exception as error:  # whatever it is, the thread must live to try again
+            with self._changed:
+                if self._failure is None:
+                    _logger.error("The journal cannot be written: %s. It is tried again.", error)
+                self._failure = str(error)
+                self._tell_failure(commit)
+                self._tell_failure(self._commit)
+            return False
+        with self._changed:
+            if self._failure is not None:
+                _logger.warning("The journal is written again.")
+            self._failure = None
+        commit.finish(durable=True)
+        return True
+
+    def _insert(self, rows: Sequence[Entry]) -> None:
+        """Write rows with one statement: one transaction, one fsync, and the interpreter's lock is released once."""
+        size = 1 << (len(rows) - 1).bit_length()
+        padding = (_NO_ROW,) * (size - len(rows))
+        self._connection.execute(_insert_statement(size), tuple(chain.from_iterable((*rows, *padding))))
+
+    def _tell_failure(self, commit: Commit) -> None:
+        message = None
+        if self._storage.full_disk == "refuse":
+            message = (
+                f"The journal cannot be written now ({self._failure}). What was asked for is kept in memory and tried "
+                "again: free some space, then ask again with the same event_id."
+            )
+        commit.finish(durable=False, failure=message)
+
+    def _open_file(self, seq: int) -> None:
+        self._connection = create_file(self._folder, seq, self._definition)
+        self._file = file_path(self._folder, seq)
+        self._looked = time.monotonic()
+        first = self._connection.execute("SELECT min(time) FROM entries").fetchone()[0]
+        self._began = time.time() if first is None else first
+
+    def _rotate_when_due(self) -> None:
+        """Begin a new file when the current one is large or old; when that fails, go on with the current one."""
+        if time.monotonic() - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        too_old = time.time() - self._began >= self._storage.rotate_seconds
+        if not (too_old or self.current_bytes >= self._storage.rotate_bytes):
+            return
+        closed = self._connection
+        try:
+            self._open_file(self._durable_seq + 1)
+            closed.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            closed.close()
+        except sqlite3.Error as error:
+            _logger.warning("No new journal file could be begun: %s.", error)
+
+
+@lru_cache
+def _insert_statement(size: int) -> str:
+    """Make the statement for so many rows; rows without a number are padding.
+
+    A row that is there already was written by an attempt that seemed to fail.
+    """
+    row = f"({', '.join('?' * len(Entry._fields))})"
+    rows = ", ".join([row] * size)
+    return f"INSERT OR IGNORE INTO entries SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL"
