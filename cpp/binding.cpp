@@ -81,6 +81,30 @@ std::vector<std::uint64_t> available_of(std::size_t n_actions, const In<bool>& m
 
 using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
 
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// What a node knows of an action.
+struct Known {
+    double plays;
+    double mean;  // of its rewards
+};
+
+Known known(const bf::Elimination& growth, bf::NodeId node, std::size_t action) {
+    const bf::Tally& tally = growth.tallies(node)[action];
+    return {static_cast<double>(tally.plays),
+            tally.plays > 0 ? tally.gain / growth.denominator(node, action) : unknown};
+}
+
+// Nodes that have split know nothing.
+Known known(const bf::GreedyTree& growth, bf::NodeId node, std::size_t action) {
+    if (!growth.tree().is_leaf(node)) {
+        return {0.0, unknown};
+    }
+    const bf::Slot slot = growth.tree().step(node).child;
+    return {static_cast<double>(growth.leaves().count(slot, action)),
+            static_cast<double>(growth.leaves().mean(slot, action))};
+}
+
 // The arrays of a tree's nodes: filled while the forest is held, made Python's afterwards.
 class NodeArrays {
    public:
@@ -101,14 +125,14 @@ class NodeArrays {
             depth_.data[i] = tree.path(node).depth;
             variable_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).variable);
             child_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).child);
-            std::fill_n(mean_rewards_.data.get() + i * n_actions, n_actions, std::numeric_limits<double>::quiet_NaN());
+            std::fill_n(mean_rewards_.data.get() + i * n_actions, n_actions, unknown);
         }
     }
 
-    void set(std::size_t node, std::size_t action, double plays, double mean) {
-        visits_.data[node] += static_cast<std::int64_t>(plays);
-        plays_.data[node * n_actions_ + action] = static_cast<std::int64_t>(plays);
-        mean_rewards_.data[node * n_actions_ + action] = mean;
+    void set(std::size_t node, std::size_t action, Known known) {
+        visits_.data[node] += static_cast<std::int64_t>(known.plays);
+        plays_.data[node * n_actions_ + action] = static_cast<std::int64_t>(known.plays);
+        mean_rewards_.data[node * n_actions_ + action] = known.mean;
     }
 
     Arrays release() {
@@ -158,10 +182,7 @@ EliminationArrays arrays_of(const bf::Elimination& growth, const bf::Settings& s
         out.status.data[i] = static_cast<std::uint8_t>(growth.state(node).status);
         out.tolerance.data[i] = growth.state(node).tolerance;
         for (std::size_t k = 0; k < settings.n_actions; ++k) {
-            const bf::Tally& tally = growth.tallies(node)[k];
-            if (tally.plays > 0) {
-                out.nodes.set(i, k, static_cast<double>(tally.plays), tally.gain / growth.denominator(node, k));
-            }
+            out.nodes.set(i, k, known(growth, node, k));
             out.remaining_actions.data[i * settings.n_actions + k] = bf::contains(growth.remaining_actions(node), k);
         }
         bf::for_each(growth.remaining_variables(node),
@@ -187,15 +208,121 @@ GreedyArrays arrays_of(const bf::GreedyTree& growth, const bf::Settings& setting
     for (std::size_t i = 0; i < n; ++i) {
         const auto node = static_cast<bf::NodeId>(i);
         out.gain.data[i] = growth.gain(node);
-        if (growth.tree().is_leaf(node)) {
-            const bf::Slot slot = growth.tree().step(node).child;
-            for (std::size_t k = 0; k < settings.n_actions; ++k) {
-                out.nodes.set(i, k, static_cast<double>(growth.leaves().count(slot, k)),
-                              static_cast<double>(growth.leaves().mean(slot, k)));
-            }
+        for (std::size_t k = 0; k < settings.n_actions; ++k) {
+            out.nodes.set(i, k, known(growth, node, k));
         }
     }
     return out;
+}
+
+// The available action that a leaf votes for; -1 while it has not settled on one.
+std::int64_t vote(const bf::Elimination& growth, bf::NodeId leaf, bf::ConstWords available) {
+    std::vector<std::uint64_t> open(available.begin(), available.end());
+    for (std::size_t w = 0; w < open.size(); ++w) {
+        open[w] &= growth.remaining_actions(leaf)[w];
+    }
+    return bf::is_single(open) ? static_cast<std::int64_t>(bf::first(open)) : -1;
+}
+
+std::int64_t vote(const bf::GreedyTree& growth, bf::NodeId leaf, bf::ConstWords available) {
+    std::size_t best = bf::first(available);
+    bf::for_each(available, [&](std::size_t action) {
+        best = known(growth, leaf, action).mean > known(growth, leaf, best).mean ? action : best;
+    });
+    return static_cast<std::int64_t>(best);
+}
+
+// How a context is decided at one moment: the probabilities, and in each tree its path and the leaf where it ends.
+class ExplanationArrays {
+   public:
+    template <class Growth>
+    ExplanationArrays(const bf::Forest<Growth>& forest, std::span<const std::uint8_t> context, bf::ConstWords available)
+        : n_trees_(forest.settings().n_trees),
+          n_actions_(forest.settings().n_actions),
+          lengths_(n_trees_),
+          votes_(n_trees_),
+          plays_(n_trees_ * n_actions_),
+          leaf_means_(n_trees_ * n_actions_) {
+        const Growth& growth = forest.growth();
+        const std::vector<std::uint32_t> leaves = forest.leaves(context);
+        growth.plan(leaves, available, plan_);
+        mean_rewards_ = growth.mean_rewards(leaves);
+        std::vector<std::uint64_t> packed(bf::words_for(forest.settings().n_variables + 1));
+        bf::pack(context, packed);
+        for (std::size_t t = 0; t < n_trees_; ++t) {
+            const std::size_t before = tests_.size();
+            const bf::NodeId leaf = growth.tree(t).tree().descend(packed, tests_);
+            lengths_.data[t] = static_cast<std::int64_t>(tests_.size() - before);
+            votes_.data[t] = vote(growth.tree(t), leaf, available);
+            for (std::size_t k = 0; k < n_actions_; ++k) {
+                const Known action = known(growth.tree(t), leaf, k);
+                plays_.data[t * n_actions_ + k] = static_cast<std::int64_t>(action.plays);
+                leaf_means_.data[t * n_actions_ + k] = action.mean;
+            }
+        }
+    }
+
+    Arrays release() {
+        Arrays out;
+        out["propensities"] = as_array(plan_.probabilities);
+        out["mean_rewards"] = as_array(mean_rewards_);
+        out["tests"] = as_array(tests_);
+        out["lengths"] = lengths_.release<Out<std::int64_t>>({n_trees_});
+        out["votes"] = votes_.release<Out<std::int64_t>>({n_trees_});
+        out["plays"] = plays_.release<OutRows<std::int64_t>>({n_trees_, n_actions_});
+        out["leaf_means"] = leaf_means_.release<OutRows<double>>({n_trees_, n_actions_});
+        return out;
+    }
+
+   private:
+    std::size_t n_trees_;
+    std::size_t n_actions_;
+    bf::Plan plan_;
+    std::vector<double> mean_rewards_;   // by action
+    std::vector<std::uint32_t> tests_;   // variables, one path after the other
+    Buffer<std::int64_t> lengths_;       // by tree: tests of its path
+    Buffer<std::int64_t> votes_;         // by tree
+    Buffer<std::int64_t> plays_;         // by tree and action
+    Buffer<double> leaf_means_;          // by tree and action
+};
+
+// Adds the plays of a node and the sums of its rewards, by action; says whether it knows of any.
+bool recall(const bf::Elimination& growth, bf::NodeId node, std::size_t n_actions, double* plays, double* rewards) {
+    for (std::size_t k = 0; k < n_actions; ++k) {
+        if (const Known own = known(growth, node, k); own.plays > 0.0) {
+            plays[k] += own.plays;
+            rewards[k] += own.plays * own.mean;
+        }
+    }
+    return true;
+}
+
+bool recall(const bf::GreedyTree& growth, bf::NodeId node, std::size_t n_actions, double* plays, double* rewards) {
+    if (!growth.tree().is_leaf(node)) {
+        return false;
+    }
+    for (std::size_t k = 0; k < n_actions; ++k) {
+        const Known own = known(growth, node, k);
+        plays[k] += own.plays;
+        rewards[k] += own.plays * own.mean;
+    }
+    return true;
+}
+
+void prefetch(const bf::Elimination& growth, bf::NodeId leaf) { growth.prefetch(leaf); }
+void prefetch(const bf::GreedyTree& growth, bf::NodeId leaf) { growth.leaves().prefetch(growth.tree().step(leaf).child); }
+
+template <class GrowingTree>
+std::vector<double> explained_variance(const GrowingTree& growth, std::size_t n_actions) {
+    const bf::Tree& tree = growth.tree();
+    for (bf::NodeId node = 0; node < tree.size(); ++node) {  // in this order misses overlap
+        if (tree.is_leaf(node)) {
+            prefetch(growth, node);
+        }
+    }
+    return bf::explained_variance(tree, n_actions, [&](bf::NodeId node, double* plays, double* rewards) {
+        return recall(growth, node, n_actions, plays, rewards);
+    });
 }
 
 // Takes the lock at once, or waits for it without the interpreter's lock.
@@ -320,6 +447,23 @@ void bind_forest(nb::module_& m, const char* name) {
                 }));
             },
             "context"_a)
+        .def(
+            "explain",
+            [](const Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                return read(forest, [&](const Growth&) {
+                           return ExplanationArrays(forest, span_of(context), set);
+                       }).release();
+            },
+            "context"_a, "available"_a)
+        .def(
+            "explained_variance",
+            [](const Forest& forest, std::size_t tree) {
+                return as_array(read(forest, [&](const Growth& growth) {
+                    return explained_variance(growth.tree(tree), forest.settings().n_actions);
+                }));
+            },
+            "tree"_a)
         .def(
             "nodes",
             [](const Forest& forest, std::size_t tree) {

@@ -16,6 +16,62 @@ inline void prefetch([[maybe_unused]] const void* address) {
 #endif
 }
 
+// Adds up, from the leaves to the root, what the nodes of a tree know.
+class Explainer {
+   public:
+    Explainer(const Tree& tree, std::size_t n_actions, const Recall& recall)
+        : variances(tree.n_variables(), 0.0),
+          tree_(tree),
+          n_actions_(n_actions),
+          recall_(recall),
+          totals_((tree.levels() + std::size_t{1}) * 2 * n_actions) {
+        visit(0, totals_.data());
+    }
+
+    std::vector<double> variances;  // by variable
+
+   private:
+    struct Summary {
+        double between;  // sum over the actions of rewards² / plays
+        double chance;   // sum over the actions of the largest variance that rewards of such a mean can have
+    };
+
+    // Writes the plays, then the rewards of a node and all below it; those below use what follows.
+    Summary visit(NodeId node, double* totals) {
+        if (tree_.is_leaf(node)) {
+            std::fill_n(totals, 2 * n_actions_, 0.0);
+            recall_(node, totals, totals + n_actions_);
+            return summary(totals);
+        }
+        const Step step = tree_.step(node);
+        double* const below = totals + 2 * n_actions_;
+        const Summary no = visit(step.child, totals);
+        const Summary yes = visit(step.child + 1, below);
+        for (std::size_t i = 0; i < 2 * n_actions_; ++i) {
+            totals[i] += below[i];
+        }
+        const Summary both = summary(totals);
+        variances[step.variable] += std::max(no.between + yes.between - both.between - both.chance, 0.0);
+        return recall_(node, totals, totals + n_actions_) ? summary(totals) : both;
+    }
+
+    Summary summary(const double* totals) const {
+        Summary sums{0.0, 0.0};
+        for (std::size_t action = 0; action < n_actions_; ++action) {
+            const double rewards = totals[n_actions_ + action];
+            const double mean = rewards / std::max(totals[action], 1.0);
+            sums.between += rewards * mean;
+            sums.chance += std::max(mean * (1.0 - mean), 0.0);
+        }
+        return sums;
+    }
+
+    const Tree& tree_;
+    std::size_t n_actions_;
+    const Recall& recall_;
+    std::vector<double> totals_;  // by level
+};
+
 }  // namespace
 
 Tree::Tree(std::size_t n_variables, std::uint64_t key)
@@ -34,6 +90,16 @@ NodeId Tree::split(NodeId leaf, std::uint32_t variable) {
     }
     levels_ = std::max(levels_, path.depth + 1);
     return child;
+}
+
+NodeId Tree::descend(ConstWords context, std::vector<std::uint32_t>& tests) const {
+    NodeId node = 0;
+    while (!is_leaf(node)) {
+        const Step step = steps_[node];
+        tests.push_back(step.variable);
+        node = step.child + static_cast<NodeId>(contains(context, step.variable));
+    }
+    return node;
 }
 
 std::vector<std::uint32_t> Tree::free_variables(NodeId node) const {
@@ -105,6 +171,10 @@ void route(std::span<const Tree* const> trees, ConstWords context, std::span<std
             labels[start + g] = steps[g][at[g]].child;
         }
     }
+}
+
+std::vector<double> explained_variance(const Tree& tree, std::size_t n_actions, const Recall& recall) {
+    return Explainer(tree, n_actions, recall).variances;
 }
 
 }  // namespace bandit_forest

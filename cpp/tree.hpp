@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,9 @@ class Tree {
     // Makes a leaf test a variable; gives back the child for value 0, which the child for value 1 follows.
     NodeId split(NodeId leaf, std::uint32_t variable);
 
+    // The leaf that a context leads to; the variables tested on the way are appended to `tests`.
+    NodeId descend(ConstWords context, std::vector<std::uint32_t>& tests) const;
+
     // The variables that are not on the path of a node, in order.
     std::vector<std::uint32_t> free_variables(NodeId node) const;
 
@@ -72,5 +76,11 @@ class Tree {
 // Routes one context through many trees at once, so that their cache misses overlap; gives back the leaves' labels.
 // The context has n_variables + 1 bits, the last one zero.
 void route(std::span<const Tree* const> trees, ConstWords context, std::span<std::uint32_t> labels);
+
+// How much of the variance of the rewards the splits of a tree explain, by variable: what the means of the actions differ
+// by between the two sides of a split, summed over events, less what chance would show. `recall` adds what a node itself
+// knows of each action, its plays and the sum of its rewards, or says that it knows nothing.
+using Recall = std::function<bool(NodeId node, double* plays, double* rewards)>;
+std::vector<double> explained_variance(const Tree& tree, std::size_t n_actions, const Recall& recall);
 
 }  // namespace bandit_forest

@@ -17,6 +17,7 @@ SURFACE = {
     bandit_forest: {
         *("BanditForest", "BanditTree", "Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining"),
         *("Decision", "Decisions", "Played", "Policy", "CheckedPolicy", "check_policy", "__version__"),
+        "Explanation",
         *("BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError"),
     },
     baselines: {"Banditron", "LinUcb", "NeuralBandit", "SuccessiveElimination", "Ucb", "Uniform"},

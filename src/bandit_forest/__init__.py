@@ -2,6 +2,7 @@
 
 from bandit_forest.checks import check_policy
 from bandit_forest.errors import BanditForestError, DamagedFileError, InvalidArgumentError, MissingExtraError
+from bandit_forest.explanation import Explanation
 from bandit_forest.forest import BanditForest, BanditTree
 from bandit_forest.policy import CheckedPolicy, Decision, Decisions, Played, Policy
 from bandit_forest.rules import Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining
@@ -17,6 +18,7 @@ __all__ = [
     "Decision",
     "Decisions",
     "Elimination",
+    "Explanation",
     "Greedy",
     "InvalidArgumentError",
     "InverseGap",

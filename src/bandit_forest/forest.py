@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import _core, archive
 from bandit_forest.errors import DamagedFileError, refuse
+from bandit_forest.explanation import Explanation, explanation_of
 from bandit_forest.policy import Bits, CheckedPolicy, Decision, Decisions, Floats, Mask, Played
 from bandit_forest.rules import (
     Elimination,
@@ -244,6 +245,29 @@ class BanditForest(CheckedPolicy):
         """
         bits, _ = self._checked(context, None, "mean_rewards")
         return self._core.mean_rewards(bits)
+
+    def explain(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> Explanation:
+        """Tell how `decide` sees a context: what each action is worth, and which tests led each tree to that.
+
+        Examples
+        --------
+        >>> BanditForest(n_variables=3, n_actions=2).explain([0, 1, 1]).votes
+        array([100,   0])
+        """
+        bits, available = self._checked(context, available_actions, "explain")
+        arrays = self._core.explain(bits, _mask(available))
+        return explanation_of(arrays, bits, available, self._variable_names, self._action_names)
+
+    def variable_importance(self) -> NDArray[np.float64]:
+        """Give each variable its share of the variance of the rewards that the splits of all trees explain.
+
+        A split explains how much the mean rewards of the actions differ between its two sides, summed over the events
+        that the tree knows, less what chance would show. All shares are zero before the first split.
+        """
+        explained = np.zeros(self._n_variables)
+        for number in range(self._n_trees):
+            explained += self._core.explained_variance(number)
+        return explained / max(float(explained.sum()), np.finfo(np.float64).tiny)
 
     def tree(self, number: int) -> TreeView:
         """Give a read-only view of one tree.
