@@ -282,6 +282,19 @@ class BanditForest(CheckedPolicy):
         nodes = kind(**self._core.nodes(checked))
         return TreeView(nodes, self._core.max_depth(checked), self._variable_names, self._action_names)
 
+    def rename_actions(self, names: Sequence[str]) -> None:
+        """Give the actions other names to speak of them; decisions stay the same.
+
+        Examples
+        --------
+        >>> forest = BanditForest(n_variables=3, n_actions=2)
+        >>> forest.rename_actions(["stay", "go"])
+        >>> forest.tree(0).to_text()
+        'stay (mean reward 0.000, 0 events)'
+        """
+        owner = f"{type(self).__name__}.rename_actions"
+        self._action_names = _check_names(names, "names", owner, self._n_actions, "action ")
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the forest to a file, whole or not at all."""
         archive.write(_check_path(path, f"{type(self).__name__}.save"), self._to_bytes())
@@ -317,6 +330,10 @@ class BanditForest(CheckedPolicy):
         return _core.EliminationForest(_elimination_settings(settings, growth, exploration), *saved)
 
     def _to_bytes(self) -> bytes:
+        return archive.pack(*self._to_parts())
+
+    def _to_parts(self) -> tuple[dict[str, Any], bytes]:
+        """Give the header and the arrays of a file: all that must be taken while nobody learns."""
         parameters = BanditForest.parameters.__get__(self) | {
             "growth": _rule_to_json(self._growth),
             "exploration": _rule_to_json(self._exploration),
@@ -327,7 +344,7 @@ class BanditForest(CheckedPolicy):
             "variable_names": list(self._variable_names),
             "action_names": list(self._action_names),
         }
-        return archive.pack(header, self._core.save())
+        return header, self._core.save()
 
     @classmethod
     def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str) -> Self:
