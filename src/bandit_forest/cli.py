@@ -60,7 +60,9 @@ def _make_app() -> "typer.Typer":
 
         run_demo(n_events=events, seed=seed, figure=figure)
 
-    from bandit_forest.experiments.commands import register
+    from bandit_forest.experiments import commands as experiment_commands
+    from bandit_forest.service import commands as service_commands
 
-    register(app)
+    experiment_commands.register(app)
+    service_commands.register(app)
     return app

@@ -1,0 +1,65 @@
+"""A decision service in a process of its own, for benchmarks and tests."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+__all__ = ["ServiceProcess"]
+
+_MAIN = "from bandit_forest.cli import main; main()"
+_STOP_SECONDS = 30
+
+
+class ServiceProcess:
+    """Runs `bandit-forest serve` on a free port, from the moment that it takes requests until it is stopped or killed.
+
+    Parameters
+    ----------
+    project
+        The project file.
+    environment
+        Variables beside those of this process: keys, say.
+    """
+
+    def __init__(self, project: Path, *, environment: Mapping[str, str] | None = None) -> None:
+        command = [sys.executable, "-c", _MAIN, "serve", str(project), "--port", "0"]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=os.environ | dict(environment or {})
+        )
+        assert self.process.stdout is not None
+        told = self.process.stdout.readline()
+        found = re.search(r"http://(\S+):(\d+)", told)
+        if found is None:
+            self.kill()
+            raise RuntimeError(f"the service did not start; it said {told!r}")
+        self.address = found.group(0)
+        self.host, self.port = found.group(1), int(found.group(2))
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self._wait()
+
+    def stop(self) -> int:
+        """Tell it to stop, and give its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self._wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.stop()
+
+    def _wait(self) -> int:
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return self.process.wait(_STOP_SECONDS)

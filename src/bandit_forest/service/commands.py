@@ -1,0 +1,84 @@
+"""The commands of the service: begin a project, serve it, and keep its data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bandit_forest.errors import InvalidArgumentError, MissingExtraError
+
+__all__ = ["register"]
+
+ProjectFile = Annotated[Path, typer.Argument(help="The project file.")]
+_FILE = Path("bandit-forest.toml")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    for command in (init, serve, export, backup, verify):
+        app.command()(command)
+
+
+def init(project: ProjectFile = _FILE) -> None:
+    """Write a commented example of a project file."""
+    from bandit_forest.service.project_file import example_project
+
+    try:
+        with project.open("x", encoding="utf-8") as file:
+            file.write(example_project())
+    except OSError as error:
+        raise InvalidArgumentError(f"'{project}' cannot be written: {error.strerror}.") from error
+    typer.echo(f"Written: {project}. Serve it with: bandit-forest serve {project}")
+
+
+def serve(
+    project: ProjectFile = _FILE,
+    host: Annotated[str | None, typer.Option(help="Where to listen; else as the project says.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = None,
+) -> None:
+    """Serve decisions over HTTP until stopped."""
+    from bandit_forest.service.project_file import load_project
+
+    try:
+        from bandit_forest.service import server
+    except ImportError as error:
+        raise MissingExtraError(f"The service needs {error.name}: pip install 'bandit-forest[service]'.") from error
+
+    loaded = load_project(project)
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    changed = replace(loaded, server=replace(loaded.server, **given))
+    server.serve(changed, started=lambda address: typer.echo(f"'{loaded.name}' decides at {address}"))
+
+
+def export(
+    table: Annotated[Path, typer.Argument(help="The Parquet file to write.")],
+    project: ProjectFile = _FILE,
+) -> None:
+    """Write the whole history as a Parquet file, a row an event."""
+    from bandit_forest.service.export import export_journal
+    from bandit_forest.service.project_file import load_project
+
+    typer.echo(f"Events written: {export_journal(load_project(project), table)}")
+
+
+def backup(
+    folder: Annotated[Path, typer.Argument(help="An empty or new folder.")],
+    project: ProjectFile = _FILE,
+) -> None:
+    """Copy journal and snapshots, also while the service runs."""
+    from bandit_forest.service.backup import back_up
+    from bandit_forest.service.project_file import load_project
+
+    back_up(load_project(project), folder)
+    typer.echo(f"Copied to {folder}")
+
+
+def verify(project: ProjectFile = _FILE) -> None:
+    """Rebuild the forest from the whole journal, and compare it with the one that a start would recover."""
+    from bandit_forest.service.project_file import load_project
+    from bandit_forest.service.recovery import verify as verify_folder
+
+    typer.echo(verify_folder(load_project(project)))

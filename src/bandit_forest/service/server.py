@@ -1,0 +1,70 @@
+"""The server process: one event loop, one forest."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.service.app import make_app
+from bandit_forest.service.decider import Decider
+from bandit_forest.service.project import Project, Server
+
+__all__ = ["serve"]
+
+_STOP_SECONDS = 10
+
+
+def serve(project: Project, *, started: Callable[[str], object]) -> None:
+    """Serve a project until the process is told to stop; then finish what is under way and take a last snapshot.
+
+    Parameters
+    ----------
+    project
+        What is decided.
+    started
+        Is told the address as soon as requests are taken.
+    """
+    listener = _bind(project.server)
+    decider = Decider.open(project)
+    config = uvicorn.Config(
+        make_app(decider),
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        ws="none",
+    )
+    host, port = listener.getsockname()[:2]
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    _TellingServer(config, lambda: started(address)).run(sockets=[listener])
+
+
+class _TellingServer(uvicorn.Server):
+    """Tells when it takes requests."""
+
+    def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell = tell
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then tell."""
+        await super().startup(sockets)
+        self._tell()
+
+
+def _bind(server: Server) -> socket.socket:
+    """Take the address; connections are refused until the forest is there."""
+    listener = socket.socket(socket.AF_INET6 if ":" in server.host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((server.host, server.port))
+    except OSError as error:
+        listener.close()
+        raise InvalidArgumentError(
+            f"The service cannot listen on {server.host} port {server.port}: {error.strerror}. "
+            "Take another port with --port, or 0 for any."
+        ) from error
+    return listener
