@@ -1,4 +1,4 @@
-"""A read-only view of one tree of a forest: its nodes as arrays, and its rules as text."""
+"""A read-only view of one tree of a forest: its nodes as arrays, its rules as text, and a drawing of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.drawing import Box, draw
 from bandit_forest.validation import check_int
 
 __all__ = ["STATUSES", "EliminationNodes", "GreedyNodes", "Nodes", "TreeView"]
@@ -45,6 +46,18 @@ class Nodes:
         """Give the actions among which a leaf has not chosen yet, or the one that it has."""
         raise NotImplementedError
 
+    def chosen_actions(self, leaves: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Give the action that each of some leaves has chosen, -1 where it has not chosen yet."""
+        raise NotImplementedError
+
+    def ancestors(self, depth: int) -> NDArray[np.int64]:
+        """Give for each node the one at a depth from which it descends, or itself if it is not that deep."""
+        ancestors = np.arange(len(self))
+        for level in range(depth + 1, int(self.depth.max()) + 1):
+            nodes = np.flatnonzero(self.depth == level)
+            ancestors[nodes] = ancestors[self.parent[nodes]]
+        return ancestors
+
 
 @dataclass(frozen=True)
 class EliminationNodes(Nodes):
@@ -63,6 +76,11 @@ class EliminationNodes(Nodes):
         """Give the actions that remain in a leaf."""
         return np.flatnonzero(self.remaining_actions[node])
 
+    def chosen_actions(self, leaves: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Give the only action that remains in each of some leaves, -1 where several do."""
+        remaining = self.remaining_actions[leaves]
+        return np.where(remaining.sum(axis=1) == 1, remaining.argmax(axis=1), -1)
+
 
 @dataclass(frozen=True)
 class GreedyNodes(Nodes):
@@ -74,6 +92,10 @@ class GreedyNodes(Nodes):
     def open_actions(self, node: int) -> NDArray[np.intp]:
         """Give the action of the highest mean."""
         return np.array([self.mean_rewards[node].argmax()])
+
+    def chosen_actions(self, leaves: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Give the action of the highest mean in each of some leaves."""
+        return self.mean_rewards[leaves].argmax(axis=1)
 
 
 class TreeView:
@@ -113,6 +135,59 @@ class TreeView:
             max_depth = check_int(max_depth, "max_depth", "TreeView.to_text", low=0)
         return "\n".join(self._lines(0, "", max_depth))
 
+    def to_svg(self, *, max_depth: int = 4) -> str:
+        """Draw the tree as SVG: tests from left to right, and what each leaf has found.
+
+        Parameters
+        ----------
+        max_depth
+            What lies deeper is summed up in one box.
+        """
+        depth = check_int(max_depth, "max_depth", "TreeView.to_svg", low=0)
+        caption = "Numbers and bars: mean rewards. Width of a line: its share of the events."
+        return draw(self._box(0, depth, self.nodes.ancestors(depth)), caption=caption)
+
+    def _box(self, node: int, max_depth: int, ancestors: NDArray[np.int64]) -> Box:
+        variable = int(self.nodes.variable[node])
+        if variable < 0:
+            return self._leaf_box(node)
+        if self.nodes.depth[node] >= max_depth:
+            return self._sum_box(np.flatnonzero(ancestors == node))
+        children = tuple(self._box(int(self.nodes.child[node]) + value, max_depth, ancestors) for value in (1, 0))
+        events = self._learned(np.array([node])) + sum(child.events for child in children)
+        return Box(self._variable_names[variable], _events(events), events, kind="test", children=children)
+
+    def _leaf_box(self, node: int) -> Box:
+        remaining = self.nodes.open_actions(node)
+        events = int(self.nodes.visits[node])
+        if len(remaining) > 1:
+            return Box(f"exploring {len(remaining)} actions", _events(events), events)
+        action = int(remaining[0])
+        mean = float(self.nodes.mean_rewards[node, action])
+        known = not np.isnan(mean)
+        note = f"{mean:.3f} · {_events(events)}" if known else _events(events)
+        level = min(max(mean, 0.0), 1.0) if known else None
+        return Box(self._action_names[action], note, events, colour=action, level=level)
+
+    def _sum_box(self, nodes: NDArray[np.intp]) -> Box:
+        """Sum up a node and those below it: how many leaves, and what most of their events find best."""
+        events = self._learned(nodes)
+        leaves = nodes[self.nodes.variable[nodes] < 0]
+        chosen = self.nodes.chosen_actions(leaves)
+        title = f"{len(leaves):,} leaves"
+        if (chosen < 0).all():
+            return Box(title, _events(events), events, kind="more")
+        weights = self.nodes.visits[leaves[chosen >= 0]]
+        action = int(np.bincount(chosen[chosen >= 0], weights=weights).argmax())
+        return Box(
+            title, f"mostly {self._action_names[action]} · {_events(events)}", events, kind="more", colour=action
+        )
+
+    def _learned(self, nodes: NDArray[np.intp]) -> int:
+        """Count the events of nodes; a stump of the last level has handed its own on to its leaves."""
+        handed_on = (self.nodes.variable[nodes] >= 0) & (self.nodes.depth[nodes] + 1 == self.max_depth)
+        return int(self.nodes.visits[nodes[~handed_on]].sum())
+
     def _lines(self, node: int, indent: str, max_depth: int | None) -> Iterator[str]:
         variable = int(self.nodes.variable[node])
         if variable < 0:
@@ -132,10 +207,14 @@ class TreeView:
 
     def _conclusion(self, node: int) -> str:
         remaining = self.nodes.open_actions(node)
-        events = f"{int(self.nodes.visits[node]):,} events"
+        events = _events(int(self.nodes.visits[node]))
         if len(remaining) > 1:
             return f"exploring {len(remaining)} actions ({events})"
         action = int(remaining[0])
         mean = self.nodes.mean_rewards[node, action]
         estimate = "" if np.isnan(mean) else f"mean reward {mean:.3f}, "
         return f"{self._action_names[action]} ({estimate}{events})"
+
+
+def _events(number: int) -> str:
+    return f"{number:,} events"
