@@ -108,6 +108,11 @@ def test_text_names_the_best_action_and_the_tests(forest):
     assert "tree 0" not in explanation.to_text(max_trees=0)
 
 
+def test_names_are_those_given_or_numbers(forest):
+    assert {"variable_names": list(forest.variable_names), "action_names": list(forest.action_names)} == NAMES
+    assert BanditForest(n_variables=2, n_actions=2).variable_names == ("x0", "x1")
+
+
 def test_the_margin_is_to_the_next_best():
     forest = BanditForest(n_variables=1, n_actions=3, n_trees=1)
     forest.learn_many(np.zeros((4, 1)), [0, 1, 2, 2], [0.5, 1.0, 0.0, 0.0], propensities=[0.3] * 4)

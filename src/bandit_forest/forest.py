@@ -198,6 +198,16 @@ class BanditForest(CheckedPolicy):
         return self._core.n_bytes
 
     @property
+    def variable_names(self) -> tuple[str, ...]:
+        """The name of each variable."""
+        return self._variable_names
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The name of each action."""
+        return self._action_names
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that make this forest again, names excepted."""
         low, high = self._max_depth
