@@ -95,7 +95,8 @@ class GreedyNodes(Nodes):
 
     def chosen_actions(self, leaves: NDArray[np.intp]) -> NDArray[np.int64]:
         """Give the action of the highest mean in each of some leaves."""
-        return np.argmax(self.mean_rewards[leaves], axis=1)
+        chosen: NDArray[np.int64] = self.mean_rewards[leaves].argmax(axis=1)
+        return chosen
 
 
 class TreeView:
