@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 __all__ = ["ServiceProcess"]
 
@@ -26,12 +26,16 @@ class ServiceProcess:
         The project file.
     environment
         Variables beside those of this process: keys, say.
+    log
+        Where its errors go; None: where those of this process go.
     """
 
-    def __init__(self, project: Path, *, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, project: Path, *, environment: Mapping[str, str] | None = None, log: IO[str] | None = None
+    ) -> None:
         command = [sys.executable, "-c", _MAIN, "serve", str(project), "--port", "0"]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env=os.environ | dict(environment or {})
+            command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | dict(environment or {})
         )
         assert self.process.stdout is not None
         told = self.process.stdout.readline()

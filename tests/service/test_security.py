@@ -7,7 +7,9 @@ import hashlib
 import inspect
 
 import pytest
+from running import CONTEXT, Running, write_project
 
+from bandit_forest.cli import main
 from bandit_forest.service import security
 from bandit_forest.service.bodies import BodyTooLargeError, InvalidJsonError, MediaTypeError, limited, read_json
 from bandit_forest.service.project import Keys
@@ -127,3 +129,72 @@ def test_a_body_must_be_declared_as_json(headers):
     receive, _ = parts(b"{}")
     with pytest.raises(MediaTypeError):
         asyncio.run(read_json(receive, headers))
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n[limits]\nrequests_per_second = 20\n'
+    project = write_project(tmp_path_factory.mktemp("guarded"), more=keys)
+    environment = {"OFFERS_KEY": "decide-secret", "OFFERS_ADMIN_KEY": "admin-secret"}
+    with Running(project, environment=environment) as running:
+        yield running
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/openapi.json"])
+def test_a_guarded_service_shows_what_is_public(guarded, path):
+    assert guarded.http.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/v1/status", "/v1/model", "/v1/recent", "/v1/importance", "/nothing"])
+def test_a_guarded_service_tells_strangers_nothing(guarded, path):
+    response = guarded.http.get(path)
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert response.json()["error"]["code"] == "unauthorized"
+
+
+def test_a_guarded_service_separates_deciding_from_administration(guarded):
+    decision = guarded.post("/v1/decide", {"context": CONTEXT}, key="decide-secret")
+    guarded.post("/v1/reward", {"event_id": decision["event_id"], "reward": 1}, key="decide-secret")
+    guarded.post("/v1/actions/disable", {"name": "gold"}, key="decide-secret", expect=403)
+    guarded.post("/v1/actions/disable", {"name": "gold"}, key="admin-secret")
+    guarded.post("/v1/decide", {"context": CONTEXT}, expect=401)
+    guarded.post("/v1/decide", {"context": CONTEXT}, key="decide-secre", expect=401)
+
+
+def test_a_guarded_service_describes_its_keys(guarded):
+    described = guarded.get("/openapi.json")
+    assert described["components"]["securitySchemes"] == {"key": {"type": "http", "scheme": "bearer"}}
+    assert described["paths"]["/v1/decide"]["post"]["security"] == [{"key": []}]
+    assert "security" not in described["paths"]["/healthz"]["get"]
+
+
+def test_a_guarded_service_limits_the_rate_of_each_key(guarded):
+    statuses = {
+        guarded.http.post("/v1/reward", json={}, headers={"authorization": "Bearer decide-secret"}).status_code
+        for _ in range(60)
+    }
+    assert statuses == {422, 429}
+    guarded.post("/v1/actions/enable", {"name": "gold"}, key="admin-secret")
+
+
+def test_secrets_are_neither_logged_nor_stored(tmp_path):
+    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
+    project = write_project(tmp_path, more=keys)
+    environment = {"OFFERS_KEY": "decide-secret", "OFFERS_ADMIN_KEY": "admin-secret"}
+    with (tmp_path / "log").open("w") as log, Running(project, environment=environment, log=log) as service:
+        service.post("/v1/decide", {"context": CONTEXT}, key="decide-secret")
+        service.post("/v1/decide", {"context": CONTEXT}, key="wrong-secret", expect=401)
+        service.post("/v1/decide", {"context": 1}, key="decide-secret", expect=422)
+        service.stop()
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            assert b"-secret" not in file.read_bytes(), file
+
+
+def test_a_service_for_others_needs_keys(tmp_path, monkeypatch):
+    project = write_project(tmp_path)
+    monkeypatch.setattr("sys.argv", ["bandit-forest", "serve", str(project), "--host", "0.0.0.0"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert "[keys]" in str(ended.value.code)

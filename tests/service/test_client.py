@@ -1,0 +1,87 @@
+"""The client, against a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import httpx
+import pytest
+from running import CONTEXT, Running, write_project
+
+from bandit_forest.client import AsyncClient, Client, RefusedError
+from bandit_forest.errors import MissingExtraError
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
+    project = write_project(tmp_path_factory.mktemp("offers"), more=keys)
+    with Running(project, environment={"OFFERS_KEY": "key", "OFFERS_ADMIN_KEY": "admin"}) as running:
+        yield running
+
+
+@pytest.fixture
+def client(service):
+    with Client(service.address, key="key") as made:
+        yield made
+
+
+def test_decide_reward_learn_and_explain(client):
+    event = client.decide(CONTEXT, available_actions=["gold"])
+    assert event.action == "gold"
+    assert client.decide(CONTEXT, event_id=event.event_id) == event
+    client.reward(event.event_id, 1.0)
+    assert client.explain(event.event_id)["reward"] == 1.0
+    client.learn(CONTEXT, "plus", 0.5, propensity=0.25, event_id="their / event")
+    assert client.explain("their / event")["state"] == "learned"
+
+
+def test_batches(client):
+    events = client.decide_many([CONTEXT] * 3)
+    client.reward_many({event.event_id: 0.5 for event in events})
+    assert [client.explain(event.event_id)["reward"] for event in events] == [0.5] * 3
+    with pytest.raises(RefusedError) as refused:
+        client.reward_many({"nobody": 1.0})
+    assert (refused.value.code, refused.value.path) == ("unknown_event", "$.rewards[0].event_id")
+    with pytest.raises(RefusedError):
+        client.decide_many([CONTEXT, {}])
+
+
+def test_a_refusal_is_an_exception_that_tells_what_and_where(client):
+    with pytest.raises(RefusedError, match="age") as refused:
+        client.decide({**CONTEXT, "age": "old"})
+    assert (refused.value.status, refused.value.code, refused.value.path) == (422, "invalid_request", "$.context.age")
+
+
+def test_a_wrong_key_is_refused(service):
+    with Client(service.address, key="lock") as client, pytest.raises(RefusedError) as refused:
+        client.decide(CONTEXT)
+    assert refused.value.code == "unauthorized"
+
+
+def test_no_service_is_no_silence():
+    with Client("http://127.0.0.1:9", timeout=1.0) as client, pytest.raises(httpx.TransportError):
+        client.decide(CONTEXT)
+
+
+def test_the_same_without_blocking(service):
+    async def use() -> None:
+        async with AsyncClient(service.address, key="key") as client:
+            event, *others = await asyncio.gather(*(client.decide(CONTEXT) for _ in range(5)))
+            await client.reward(event.event_id, 1.0)
+            await client.reward_many({other.event_id: 0.0 for other in others})
+            assert (await client.explain(event.event_id))["reward"] == 1.0
+            assert len(await client.decide_many([CONTEXT] * 2)) == 2
+            await client.learn(CONTEXT, "plus", 0.5, propensity=0.25)
+            with pytest.raises(RefusedError):
+                await client.reward(event.event_id, 1.0)
+
+    asyncio.run(use())
+
+
+def test_without_httpx_the_cure_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    monkeypatch.delitem(sys.modules, "bandit_forest.client")
+    with pytest.raises(MissingExtraError, match=r"pip install 'bandit-forest\[client\]'"):
+        import bandit_forest.client  # noqa: F401

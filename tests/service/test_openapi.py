@@ -1,0 +1,101 @@
+"""The description against the service: schemathesis sends what fits it and what does not; bad bodies change nothing."""
+
+from __future__ import annotations
+
+import json
+import string
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from running import CONTEXT, Running, write_project
+
+schemathesis.openapi.format("printable", st.text(string.ascii_letters + string.digits + " -_./é", min_size=1))
+
+FEW = settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    with Running(write_project(tmp_path_factory.mktemp("described"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def described(service):
+    return schemathesis.openapi.from_url(f"{service.address}/openapi.json")
+
+
+schema = schemathesis.pytest.from_fixture("described")
+
+
+@schema.parametrize()
+@FEW
+def test_the_service_is_as_described(case):
+    case.call_and_validate()
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+BODIES = {
+    "/v1/decide": {"context": CONTEXT, "event_id": "fuzz", "available_actions": ["gold"], "mean_rewards": True},
+    "/v1/decide/batch": {"events": [{"context": CONTEXT, "event_id": "fuzz"}]},
+    "/v1/reward": {"event_id": "waits", "reward": 1},
+    "/v1/reward/batch": {"rewards": [{"event_id": "waits", "reward": 1}]},
+    "/v1/learn": {"context": CONTEXT, "action": "gold", "reward": 1, "propensity": 0.5, "event_id": "fuzz"},
+    "/v1/learn/batch": {"events": [{"context": CONTEXT, "action": "gold", "reward": 1, "propensity": 0.5}]},
+    "/v1/actions/add": {"name": "lead"},
+    "/v1/actions/disable": {"name": "gold"},
+    "/v1/actions/enable": {"name": "gold"},
+    "/v1/actions/remove": {"name": "gold"},
+}
+
+
+@st.composite
+def bad_bodies(draw) -> tuple[str, bytes]:
+    """Take a good body, and put something else somewhere into it; or cut it, or change a byte."""
+    path = draw(st.sampled_from(sorted(BODIES)))
+    body = json.loads(json.dumps(BODIES[path]))
+    if draw(st.booleans()):
+        places = list(_places(body))
+        holder, key = draw(st.sampled_from(places))
+        holder[key] = draw(VALUES)
+        return path, json.dumps(body).encode("utf-8", "surrogatepass")
+    text = json.dumps(body).encode()
+    at = draw(st.integers(0, len(text) - 1))
+    return path, draw(st.sampled_from([text[:at], text[:at] + bytes([draw(st.integers(0, 255))]) + text[at + 1 :]]))
+
+
+def _places(value):
+    """Give every place of a JSON value that can hold something else."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        yield value, key
+        if isinstance(inner, (dict, list)):
+            yield from _places(inner)
+
+
+@settings(FEW, max_examples=400)
+@given(request=bad_bodies())
+def test_a_bad_body_is_refused_and_changes_nothing(service, request):
+    path, content = request
+    before = service.state()
+    response = service.http.post(path, content=content, headers={"content-type": "application/json"})
+    assert response.status_code < 500, response.text
+    told = response.json()
+    if response.status_code == 200 and path.endswith("batch"):
+        (items,) = told.values()
+        refused = all("error" in item for item in items)
+    else:
+        refused = response.status_code >= 400
+    if refused:
+        assert service.state() == before
