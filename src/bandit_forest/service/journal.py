@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 
 from bandit_forest.service.commits import Commit
-from bandit_forest.service.journal_files import create_file, file_path, first_seq, journal_files, last_seq
 from bandit_forest.service.entries import Entry
+from bandit_forest.service.journal_files import create_file, file_path, first_seq, journal_files, last_seq
 from bandit_forest.service.project import Storage
 from bandit_forest.service.refusals import StorageError
 
