@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DISABLED", "ENABLED", "REMOVED", "ActionBook"]
+__all__ = ["DISABLED", "ENABLED", "REMOVED", "ActionBook", "Available"]
 
 ENABLED, DISABLED, REMOVED = "enabled", "disabled", "removed"
+
+
+class Available(NamedTuple):
+    """Actions that may be taken: their places in order, and the same as a mask over all places."""
+
+    places: NDArray[np.int64]
+    mask: NDArray[np.bool_]
 
 
 class ActionBook:
@@ -27,7 +34,7 @@ class ActionBook:
     >>> book.add("red")
     >>> book.add("blue")
     >>> book.set_state("red", DISABLED)
-    >>> book.enabled.tolist(), book.names
+    >>> book.enabled.places.tolist(), book.names
     ([1], ['red', 'blue'])
     """
 
@@ -35,8 +42,8 @@ class ActionBook:
         self.capacity = capacity
         self.names: list[str] = []
         self.places: dict[str, int] = {}
-        self.enabled: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        """The places of the enabled actions, in order."""
+        self.enabled = self._available([])
+        """The actions that are enabled."""
         self._states: dict[str, str] = {}
 
     @property
@@ -66,8 +73,16 @@ class ActionBook:
     def set_state(self, name: str, state: str) -> None:
         """Enable, disable or remove an action."""
         self._states[name] = state
-        enabled = [place for place, name in enumerate(self.names) if self._states[name] == ENABLED]
-        self.enabled = np.array(enabled, dtype=np.int64)
+        self.enabled = self.available([name for name in self.names if self._states[name] == ENABLED])
+
+    def available(self, names: Iterable[str]) -> Available:
+        """Give the actions of these names as what may be taken."""
+        return self._available([self.places[name] for name in names])
+
+    def _available(self, places: list[int]) -> Available:
+        mask = np.zeros(self.capacity, dtype=np.bool_)
+        mask[places] = True
+        return Available(np.flatnonzero(mask), mask)
 
     def to_json(self) -> list[Sequence[Any]]:
         """Give a list that JSON can hold."""

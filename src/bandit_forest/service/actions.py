@@ -48,7 +48,7 @@ def change(desk: Desk, kind: str, name: Any) -> ActionChange:
         return ActionChange(name, state, desk.journal.tail)
     if state == REMOVED:
         raise ActionError(f"The action '{name}' was removed for ever: add one with another name.", path=_PATH)
-    if state == ENABLED and len(book.enabled) == 1:
+    if state == ENABLED and len(book.enabled.places) == 1:
         raise ActionError(f"'{name}' is the last enabled action: enable or add another one first.", path=_PATH)
     return _record(desk, kind, name)
 

@@ -221,7 +221,7 @@ class Decider:
         if state.model.forest is None:
             return None
         means = state.model.forest.mean_rewards(state.model.bits(known))
-        enabled = state.actions.enabled.tolist()
+        enabled = state.actions.enabled.places.tolist()
         return {state.actions.names[place]: mean_reward(self._desk, means[place]) for place in enabled}
 
     def explain(self, event_id: Any) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def _settle(desk: Desk, wanted: Wanted, drawn: tuple[int, float], seq: int, now:
         wanted.context,
         action,
         propensity,
-        len(wanted.available),
+        len(wanted.available.places),
         model.version,
         "waiting",
         None,

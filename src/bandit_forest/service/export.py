@@ -33,7 +33,7 @@ def export_journal(project: Project, path: str | os.PathLike[str]) -> int:
 
     Columns: `event_id`, `time` (of the decision), `state` ('waiting', 'rewarded', 'expired', 'learned'), `action`,
     `propensity`, `available_actions` (a list, null when all that were enabled were available), `reward`, `reward_time`,
-    `forest_action`, `forest_propensity`, `forest_value` (shadow mode), and `context.NAME` for each field of the context.
+    `forest_action`, `forest_propensity`, `forest_value` (shadow mode), and `context.NAME` for each field.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.forest import BanditForest
 from bandit_forest.randomness import DECISION, draw
+from bandit_forest.service.action_book import Available
 from bandit_forest.service.contexts import ContextReader, fit_columns, is_learned
 from bandit_forest.service.definition import make_forest
 from bandit_forest.service.project import Project
@@ -74,25 +75,25 @@ class Model:
         bits = self.reader.encode(context, path)
         return dict(context) if self.forest is None else bits
 
-    def decide(self, context: Known, available: NDArray[np.int64]) -> tuple[int, float]:
+    def decide(self, context: Known, available: Available) -> tuple[int, float]:
         """Draw an action from those that are available."""
-        if self.forest is None:
-            number, self.warm_up_draws = self.warm_up_draws, self.warm_up_draws + 1
-            place = int(len(available) * draw(self._project.forest.get("seed", 0), DECISION, number))
-            return int(available[place]), 1.0 / len(available)
-        return self.forest.decide(self.bits(context), available_actions=available)
+        if self.forest is not None:
+            return self.forest._decide(self.bits(context), available.mask)  # both are known to be right
+        number, self.warm_up_draws = self.warm_up_draws, self.warm_up_draws + 1
+        n_available = len(available.places)
+        turn = int(n_available * draw(self._project.forest["seed"], DECISION, number))
+        return int(available.places[turn]), 1.0 / n_available
 
-    def decide_many(self, contexts: Sequence[Known], available: NDArray[np.int64]) -> list[tuple[int, float]]:
+    def decide_many(self, contexts: Sequence[Known], available: Available) -> list[tuple[int, float]]:
         """Decide a batch: the same as one after the other."""
         if self.forest is None:
             return [self.decide(context, available) for context in contexts]
-        actions, propensities = self.forest.decide_many(self._matrix(contexts), available_actions=available)
+        actions, propensities = self.forest._decide_many(self._matrix(contexts), available.mask)
         return list(zip(actions.tolist(), propensities.tolist(), strict=True))
 
     def see(self, context: Known, action_names: list[str]) -> None:
-        """Take note of a context; the last one of the warm-up makes the forest, which learns what has waited."""
-        if isinstance(context, bytes):
-            return
+        """Take note of a context of the warm-up; the last one makes the forest, which learns what has waited."""
+        assert isinstance(context, dict)
         self.warm_up_contexts.append(context)
         if len(self.warm_up_contexts) < self._project.warm_up_events:
             return
@@ -106,7 +107,7 @@ class Model:
         if self.forest is None:
             self.warm_up_lessons.append(lesson)
         else:
-            self.forest.learn(self.bits(lesson.context), lesson.action, lesson.reward, propensity=lesson.propensity)
+            self.forest._learn(self.bits(lesson.context), lesson.action, lesson.reward, lesson.propensity)
 
     def learn_many(self, lessons: Sequence[Lesson]) -> None:
         """Learn lessons in their order: the same as one after the other."""

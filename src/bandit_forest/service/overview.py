@@ -81,9 +81,9 @@ def explain_event(desk: Desk, event: Event) -> dict[str, Any]:
     if model.forest is None or model.reader.encoder is None:
         return document | {"variables": [], "mean_rewards": None, "votes": None, "explanation": None}
     bits = model.bits(event.context)
-    explanation = model.forest.explain(bits, available_actions=desk.state.actions.enabled)
+    explanation = model.forest.explain(bits, available_actions=desk.state.actions.enabled.places)
     variables = [name for name, bit in zip(model.reader.encoder.variable_names, bits, strict=True) if bit]
-    enabled, names = desk.state.actions.enabled.tolist(), desk.state.actions.names
+    enabled, names = desk.state.actions.enabled.places.tolist(), desk.state.actions.names
     return document | {
         "variables": variables,
         "mean_rewards": {names[place]: mean_reward(desk, explanation.mean_rewards[place]) for place in enabled},

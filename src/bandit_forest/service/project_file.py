@@ -76,7 +76,7 @@ def parse_project(text: str, *, name: str) -> Project:
     >>> parse_project(example_project().replace("n_trees = 100", "n_trees = 0"), name="offers.toml")
     Traceback (most recent call last):
         ...
-    bandit_forest.errors.InvalidArgumentError: offers.toml, line 46: The 'n_trees' of BanditForest must be an int in \
+    bandit_forest.errors.InvalidArgumentError: offers.toml, line 44: The 'n_trees' of BanditForest must be an int in \
 [1, 1048576]. Got 0 instead.
     """
     try:

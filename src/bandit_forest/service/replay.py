@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 import orjson
 
 from bandit_forest.service.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
@@ -57,7 +56,7 @@ def _decided(state: State, entry: Entry) -> tuple[Event, bool]:
     context = model.read(orjson.loads(entry.context), "$.context")
     available = state.actions.enabled
     if entry.available is not None:
-        available = np.array([places[name] for name in orjson.loads(entry.available)], dtype=np.int64)
+        available = state.actions.available(orjson.loads(entry.available))
     version = model.version
     drawn = model.decide(context, available)
     forest_action = None if entry.forest_action is None else places[entry.forest_action]
@@ -67,7 +66,7 @@ def _decided(state: State, entry: Entry) -> tuple[Event, bool]:
         entry.time,
         context,
         *taken,
-        len(available),
+        len(available.places),
         version,
         forest_action=forest_action,
         forest_propensity=entry.forest_propensity,
@@ -87,7 +86,7 @@ def _foreign(state: State, entry: Entry) -> Event:
         state.model.read(orjson.loads(entry.context), "$.context"),
         state.actions.places[entry.action],
         entry.propensity,
-        len(state.actions.enabled),
+        len(state.actions.enabled.places),
         0,
         LEARNED,
         entry.reward,

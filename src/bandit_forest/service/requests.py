@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from bandit_forest.errors import shown
-from bandit_forest.service.action_book import REMOVED
+from bandit_forest.service.action_book import REMOVED, Available
 from bandit_forest.service.checking import LONGEST_NAME, is_name
 from bandit_forest.service.model import Known
 from bandit_forest.service.refusals import InvalidRequestError
@@ -35,8 +33,7 @@ class Wanted(NamedTuple):
     event_id: str
     context: Known
     json: str
-    available: NDArray[np.int64]
-    """The places of the actions that may be taken."""
+    available: Available
     available_json: str | None
     """Their names, as the journal has them; None: all that are enabled."""
     own: tuple[int, float] | None
@@ -62,9 +59,9 @@ def read_decide(
         The place of the request, for refusals.
     """
     known, json = read_context(state, context, path)
-    places, available_json = _read_available(state, available, f"{path}.available_actions")
-    chosen = _read_own(state, *own, places, path)
-    return Wanted(event_id or new_event_id(), known, json, places, available_json, chosen)
+    choice, available_json = _read_available(state, available, f"{path}.available_actions")
+    chosen = _read_own(state, *own, choice, path)
+    return Wanted(event_id or new_event_id(), known, json, choice, available_json, chosen)
 
 
 def new_event_id() -> str:
@@ -129,19 +126,15 @@ def read_item(item: Any, fields: frozenset[str], path: str) -> dict[str, Any]:
     return item
 
 
-def _read_available(state: State, names: Any, path: str) -> tuple[NDArray[np.int64], str | None]:
+def _read_available(state: State, names: Any, path: str) -> tuple[Available, str | None]:
     if names is None:
         return state.actions.enabled, None
     if not isinstance(names, list) or not names or not all(map(state.actions.is_enabled, names)):
         _refuse(path, "a list of names of enabled actions, at least one", names)
-    places = state.actions.places
-    different = list(dict.fromkeys(names))
-    return np.array([places[name] for name in different], dtype=np.int64), orjson.dumps(different).decode()
+    return state.actions.available(names), orjson.dumps(names).decode()
 
 
-def _read_own(
-    state: State, action: Any, propensity: Any, available: NDArray[np.int64], path: str
-) -> tuple[int, float] | None:
+def _read_own(state: State, action: Any, propensity: Any, available: Available, path: str) -> tuple[int, float] | None:
     """Check what the application has chosen: needed in shadow mode, refused otherwise."""
     if state.project.mode != "shadow":
         if action is not None or propensity is not None:
@@ -150,7 +143,7 @@ def _read_own(
             _refuse(f"{path}.{name}", rule, action if action is not None else propensity)
         return None
     place = state.actions.places.get(action) if isinstance(action, str) else None
-    if place is None or place not in available:
+    if place is None or not available.mask[place]:
         _refuse(f"{path}.action", "the available action that the application has chosen (shadow mode)", action)
     if propensity is None:
         return place, 1.0

@@ -155,7 +155,7 @@ def _learn(desk: Desk, request: dict[str, Any], path: str, now: float, work: _Wo
     value = read_number(get("reward"), rule.low, rule.high, f"{path}.reward")
     context, json = read_context(state, get("context"), path)
     name = event_id or new_event_id()
-    event = Event(name, now, context, action, propensity, len(state.actions.enabled), 0, LEARNED, value, now)
+    event = Event(name, now, context, action, propensity, len(state.actions.enabled.places), 0, LEARNED, value, now)
     entry = Entry(_next_seq(desk, work), now, LEARN, name, state.actions.names[action], propensity, value, json)
     work.append((entry, state.add_foreign(event)))
     return Learned(name, False, desk.journal.tail)

@@ -54,7 +54,7 @@ class State:
         self.waiting[event.event_id] = event
         self.recent.append(event.event_id)
         self.tally.add_decision(event.time, event.action, event.propensity)
-        self.model.see(event.context, self.actions.padded_names)
+        self._see(event)
 
     def add_reward(self, event_id: str, reward: float, time: float, state: str = REWARDED) -> Lesson:
         """Give a waiting event its reward."""
@@ -78,7 +78,7 @@ class State:
         assert event.reward is not None
         self.tally.learned += 1
         self._remember(event)
-        self.model.see(event.context, self.actions.padded_names)
+        self._see(event)
         return self._lesson(event, event.reward)
 
     def change_action(self, kind: str, name: str) -> None:
@@ -89,6 +89,10 @@ class State:
                 self.model.forest.rename_actions(self.actions.padded_names)
         else:
             self.actions.set_state(name, _STATE_AFTER[kind])
+
+    def _see(self, event: Event) -> None:
+        if self.model.forest is None:
+            self.model.see(event.context, self.actions.padded_names)
 
     def _lesson(self, event: Event, reward: float) -> Lesson:
         return Lesson(event.context, event.action, self.project.reward.scale(reward), event.propensity)
