@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 from running import CONTEXT, Running, write_project
@@ -82,9 +83,9 @@ def test_events_from_elsewhere_are_learned_once(service):
     event = {"context": CONTEXT, "action": "plus", "reward": 1, "propensity": 0.5, "event_id": "theirs"}
     before = service.get("/v1/status")["model_version"]
     assert service.post("/v1/learn", event) == {"event_id": "theirs", "ignored": False}
-    assert service.post("/v1/learn", event) == {"event_id": "theirs", "ignored": True}
+    service.refused("/v1/learn", event, status=409, code="duplicate_reward", at="$.event_id")
     assert service.get("/v1/status")["model_version"] == before + 1
-    batch = service.post("/v1/learn/batch", {"events": [event | {"event_id": None}, event | {"action": "lead"}]})
+    batch = service.post("/v1/learn/batch", {"events": [event | {"event_id": None}, event | {"event_id": None, "action": "lead"}]})
     assert batch["events"][0]["ignored"] is False
     assert batch["events"][1]["error"]["path"] == "$.events[1].action"
 
@@ -257,10 +258,9 @@ def test_rewards_after_the_window_are_refused_and_the_event_expires(tmp_path):
     project = write_project(tmp_path, more="[reward]\nwindow_seconds = 0.05\ndefault = 0.0\n")
     with Running(project) as service:
         event_id = decide(service)["event_id"]
-        for _ in range(200):
-            status = service.get("/v1/status")
-            if status["expired"]:
-                break
+        until = time.monotonic() + 10
+        while not (status := service.get("/v1/status"))["expired"] and time.monotonic() < until:
+            time.sleep(0.05)
         assert (status["expired"], status["waiting"], status["model_version"]) == (1, 0, 1)
         service.refused(
             "/v1/reward", {"event_id": event_id, "reward": 1}, status=410, code="late_reward", at="$.event_id"

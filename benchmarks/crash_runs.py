@@ -1,0 +1,241 @@
+"""Killing the decision service under load, again and again, and looking whether anything was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bandit_forest.service.entries import DECIDE, REWARD
+from bandit_forest.service.journal_files import read_entries
+from bandit_forest.service.project_file import load_project
+from bandit_forest.service.recovery import adopted, rebuild
+from service_process import ServiceProcess
+
+__all__ = ["Ledger", "LossError", "run_crashes", "write_project"]
+
+N_CLIENTS = 6
+ACTIONS = ("a", "b", "c")
+_PROJECT = """
+[actions]
+names = ["a", "b", "c"]
+[context.age]
+kind = "numeric"
+bins = 4
+[context.city]
+kind = "categorical"
+values = ["Lannion", "Paris", "Rennes"]
+open = true
+[context.member]
+kind = "boolean"
+missing = true
+[project]
+name = "crashes"
+warm_up_events = 200
+[reward]
+window_seconds = 3
+[forest]
+n_trees = 8
+[storage]
+folder = "data"
+snapshot_events = 300
+rotate_bytes = 200_000
+"""
+
+
+class LossError(AssertionError):
+    """Something that was acknowledged is not there, or is there twice."""
+
+
+@dataclass
+class Ledger:
+    """What the service has acknowledged."""
+
+    decisions: dict[str, tuple[str, float]] = field(default_factory=dict)
+    """Action and propensity by event."""
+    rewards: dict[str, float] = field(default_factory=dict)
+    repeated: int = 0
+    """Requests that were sent again after a kill."""
+
+    def copy(self) -> Ledger:
+        """Give what has been acknowledged until now."""
+        return Ledger(dict(self.decisions), dict(self.rewards), self.repeated)
+
+
+def write_project(folder: Path) -> Path:
+    """Write a project whose snapshots and files are small, so that kills hit all of them."""
+    project = folder / "crash.toml"
+    project.write_text(_PROJECT)
+    return project
+
+
+async def run_crashes(project: Path, *, kills: int, seed: int, told: Callable[[int, Ledger], object]) -> Ledger:
+    """Kill the service so many times under load; after each kill, check everything that was acknowledged.
+
+    Parameters
+    ----------
+    project
+        The project file, as `write_project` writes it.
+    kills
+        How many times.
+    seed
+        Of the contexts and of the moments.
+    told
+        Is told the number of each kill that nothing was lost in, and what was acknowledged until then.
+    """
+    rng = random.Random(seed)
+    ledger = Ledger()
+    service = ServiceProcess(project)
+    target = _Target(service.address)
+    clients = [asyncio.create_task(_client(target, ledger, random.Random(rng.random()), n)) for n in range(N_CLIENTS)]
+    try:
+        for kill in range(1, kills + 1):
+            await _wait(rng.uniform(0.05, 0.8), clients)
+            target.serving.clear()
+            service.kill()
+            acknowledged = ledger.copy()
+            rebuilt = await asyncio.to_thread(_check_journal, project, acknowledged)
+            service = await asyncio.to_thread(ServiceProcess, project)
+            await _check_service(service.address, acknowledged, rebuilt, rng)
+            told(kill, acknowledged)
+            target.address = service.address
+            target.serving.set()
+    finally:
+        for client in clients:
+            client.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+        service.kill()
+    return ledger
+
+
+class _Target:
+    """Where the service is, and whether it is there."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.serving = asyncio.Event()
+        self.serving.set()
+
+
+async def _wait(seconds: float, clients: list[asyncio.Task[None]]) -> None:
+    """Wait, unless a client fails meanwhile."""
+    done, _ = await asyncio.wait(clients, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+    for client in done:
+        client.result()
+
+
+async def _client(target: _Target, ledger: Ledger, rng: random.Random, number: int) -> None:
+    """Decide and reward without end, now and then in batches; what got no answer is asked again."""
+    async with httpx.AsyncClient() as http:
+        for turn in range(10**9):
+            event_ids = [f"{number}-{turn}-{place}" for place in range(rng.choice((1, 1, 1, 5)))]
+            events = [{"event_id": event_id, "context": _context(rng)} for event_id in event_ids]
+            for decision in await _decide(http, target, ledger, events):
+                _acknowledge(ledger, decision)
+            rewards = [{"event_id": one, "reward": rng.choice((0.0, 0.25, 1.0))} for one in event_ids]
+            for reward in rewards[: None if rng.random() < 0.8 else 0]:
+                status, answer = await _ask(http, target, ledger, "/v1/reward", reward)
+                if status == 200 or answer["error"]["code"] == "duplicate_reward":  # its first answer was lost
+                    ledger.rewards[reward["event_id"]] = reward["reward"]
+                elif answer["error"]["code"] != "late_reward":
+                    raise LossError(f"the reward of {reward['event_id']} was refused: {answer}")
+
+
+async def _decide(
+    http: httpx.AsyncClient, target: _Target, ledger: Ledger, events: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    if len(events) == 1:
+        status, answer = await _ask(http, target, ledger, "/v1/decide", events[0])
+        decisions = [answer]
+    else:
+        status, answer = await _ask(http, target, ledger, "/v1/decide/batch", {"events": events})
+        decisions = answer["decisions"]
+    if status != 200:
+        raise LossError(f"a decision was refused: {answer}")
+    return decisions
+
+
+def _acknowledge(ledger: Ledger, decision: dict[str, Any]) -> None:
+    told = (decision["action"], decision["propensity"])
+    if ledger.decisions.setdefault(decision["event_id"], told) != told:
+        raise LossError(f"event {decision['event_id']} was decided twice")
+
+
+async def _ask(http: httpx.AsyncClient, target: _Target, ledger: Ledger, path: str, body: Any) -> tuple[int, Any]:
+    """Send a request until it is answered."""
+    while True:
+        await target.serving.wait()
+        with suppress(httpx.TransportError):
+            response = await http.post(target.address + path, json=body)
+            return response.status_code, response.json()
+        ledger.repeated += 1
+        await asyncio.sleep(0.001)
+
+
+def _context(rng: random.Random) -> dict[str, Any]:
+    context = {"age": rng.gauss(40, 10), "city": rng.choice(("Lannion", "Paris", "Rennes", "Brest"))}
+    return context | rng.choice(({}, {"member": None}, {"member": True}, {"member": False}))
+
+
+def _check_journal(project: Path, ledger: Ledger) -> bytes | None:
+    """Look for everything in a copy of what the kill has left; give the forest that is rebuilt from it."""
+    folder = load_project(project).storage.folder
+    copy = project.parent / "copy"
+    shutil.copytree(folder, copy)
+    try:
+        decided: Counter[str] = Counter()
+        rewarded: Counter[str] = Counter()
+        for entry in read_entries(copy):
+            if entry.kind == DECIDE and entry.event_id is not None:
+                decided[entry.event_id] += 1
+                told = ledger.decisions.get(entry.event_id)
+                if told is not None and told != (entry.action, entry.propensity):
+                    raise LossError(f"event {entry.event_id} was told {told}, and the journal has {entry}")
+            elif entry.kind == REWARD and entry.event_id is not None:
+                rewarded[entry.event_id] += 1
+                if ledger.rewards.get(entry.event_id, entry.reward) != entry.reward:
+                    raise LossError(f"event {entry.event_id} has another reward in the journal: {entry}")
+        for name, acknowledged, found in (
+            ("decision", ledger.decisions, decided),
+            ("reward", ledger.rewards, rewarded),
+        ):
+            if missing := acknowledged.keys() - found.keys():
+                raise LossError(f"{len(missing)} {name}s were lost, such as that of {min(missing)}")
+            if twice := [event_id for event_id, count in found.items() if count > 1]:
+                raise LossError(f"{len(twice)} {name}s are there twice, such as that of {min(twice)}")
+        return _rebuilt(project, copy)
+    finally:
+        shutil.rmtree(copy)
+
+
+def _rebuilt(project: Path, folder: Path) -> bytes | None:
+    """Give the saved forest that a whole journal makes; None while the bins are learned."""
+    loaded = load_project(project)
+    here, _ = adopted(replace(loaded, storage=replace(loaded.storage, folder=folder)))
+    forest = rebuild(here).model.forest
+    if forest is None:
+        return None
+    forest.save(folder / "rebuilt.forest")
+    return (folder / "rebuilt.forest").read_bytes()
+
+
+async def _check_service(address: str, ledger: Ledger, rebuilt: bytes | None, rng: random.Random) -> None:
+    """Look whether the restarted service has the rebuilt forest, and answers for what was acknowledged."""
+    async with httpx.AsyncClient(base_url=address) as http:
+        model = await http.get("/v1/model")
+        if (model.content if model.status_code == 200 else None) != rebuilt:
+            raise LossError("the recovered forest is not the one rebuilt from the journal")
+        for event_id in rng.sample(sorted(ledger.decisions), min(20, len(ledger.decisions))):
+            event = (await http.get(f"/v1/explain/{event_id}")).json()
+            if (event["action"], event["propensity"]) != ledger.decisions[event_id]:
+                raise LossError(f"event {event_id} has another decision after the restart: {event}")
+            if event_id in ledger.rewards and event["reward"] != ledger.rewards[event_id]:
+                raise LossError(f"event {event_id} has lost its reward: {event}")
