@@ -34,6 +34,7 @@ _TABLES: dict[str, Callable[..., Any]] = {
 }
 _IN_FILE = {"n_bins": "bins"}  # names of fields that are shorter in the file
 _PROJECT = ("name", "mode", "warm_up_events")
+_FOREST = ("n_trees", "max_depth", "variable_share", "max_nodes", "seed", "growth", "exploration")
 
 
 def example_project() -> str:
@@ -90,7 +91,7 @@ class _Reader:
     """Makes the parts of a project, and finds the line of what is wrong."""
 
     def __init__(self, text: str, name: str) -> None:
-        self._lines = text.splitlines()
+        self._places = _places(text)
         self._name = name
 
     def project(self, document: dict[str, Any]) -> Project:
@@ -101,7 +102,7 @@ class _Reader:
         parts = {table: self._part(table, document[table]) for table in _TABLES if table in document}
         context = {name: self._field(name, values) for name, values in document["context"].items()}
         own = self._table("project", document.get("project", {}), _PROJECT)
-        forest = self._table("forest", document.get("forest", {}))
+        forest = self._table("forest", document.get("forest", {}), _FOREST)
         self._make("forest", lambda: check_forest(forest))
         made: Project = self._make("project", lambda: Project(context=context, forest=forest, **own, **parts))
         return made
@@ -124,12 +125,11 @@ class _Reader:
         made: Field = self._make(table, lambda: make(**given))
         return made
 
-    def _table(self, table: str, values: Any, known: tuple[str, ...] | None = None) -> dict[str, Any]:
+    def _table(self, table: str, values: Any, known: tuple[str, ...]) -> dict[str, Any]:
         """Check that a table is one and has no unknown names; give it with tuples for lists."""
         if not isinstance(values, dict):
             self._refuse("", table, f"'{table}' must be a table: begin it with a line [{table}].")
-        if known is not None:
-            self._check_names(table, values, known)
+        self._check_names(table, values, known)
         return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
     def _check_names(self, table: str, values: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -153,13 +153,22 @@ class _Reader:
         raise InvalidArgumentError(f"{self._name}, line {self._line(table, name)}: {message}") from None
 
     def _line(self, table: str, name: str | None) -> int:
-        """Give the line of a name in a table, that of the table when it has no such line, or else the first."""
-        current, found = "", 1
-        for number, line in enumerate(self._lines, 1):
-            header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", line)
-            if header:
-                current = re.sub(r"[\s\"']", "", header[1])
-                found = number if current == table else found
-            elif current == table and name is not None and re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[=.]", line):
-                return number
-        return found
+        """Give the line of a name in a table, or else of what is around it."""
+        path = ".".join(part for part in (table, name) if part)
+        while path and path not in self._places:
+            path = path.rpartition(".")[0]
+        return self._places.get(path, 1)
+
+
+def _places(text: str) -> dict[str, int]:
+    """Give the line of every table and name, by its path such as `reward.low`."""
+    places: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\[?([^\]]+)\]", line):
+            table = re.sub(r"[\s\"']", "", header[1])
+            places.setdefault(table, number)
+        elif given := re.match(r"\s*([^=#]+?)\s*=", line):
+            name = re.sub(r"[\s\"']", "", given[1])
+            places.setdefault(f"{table}.{name}" if table else name, number)
+    return places

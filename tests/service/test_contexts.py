@@ -1,0 +1,113 @@
+"""Contexts from JSON: the bits of the encoder, and refusals that name the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from projects import GIVEN, LEARNED
+
+from bandit_forest.encoding import Categorical, ContextEncoder, Numeric
+from bandit_forest.service.contexts import ContextReader, fit_columns
+from bandit_forest.service.fields import BooleanField, CategoricalField, NumericField
+from bandit_forest.service.refusals import InvalidRequestError
+
+FIELDS = {
+    "n": NumericField(edges=(-1.5, 0, 10)),
+    "m": NumericField(edges=(0.5,), missing=True),
+    "c": CategoricalField(values=("x", "y", 3), open=True, missing=True),
+    "d": CategoricalField(values=(1, 2)),
+    "b": BooleanField(),
+    "o": BooleanField(missing=True),
+}
+NUMBER = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53)
+CONTEXTS = st.fixed_dictionaries(
+    {"n": NUMBER, "d": st.sampled_from([1, 2]), "b": st.booleans()},
+    optional={
+        "m": NUMBER | st.none(),
+        "c": st.none() | st.text(max_size=3) | st.sampled_from(["x", "y", 3]) | st.integers(-5, 5),
+        "o": st.booleans() | st.none(),
+    },
+)
+READER = ContextReader(FIELDS, fit_columns(FIELDS, []))
+
+
+@given(CONTEXTS)
+def test_the_bits_are_those_of_the_encoder(context: dict[str, Any]) -> None:
+    assert READER.encoder is not None
+    assert READER.encode(context, "$.context") == READER.encoder.encode(context).tobytes()
+
+
+GOOD = {"age": 42, "city": "Paris", "member": True}
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"age": "42"}, "$.context.age"),
+        ({"age": True}, "$.context.age"),
+        ({"age": float("nan")}, "$.context.age"),
+        ({"age": float("inf")}, "$.context.age"),
+        ({"age": 10**400}, "$.context.age"),
+        ({"age": [42]}, "$.context.age"),
+        ({"city": None}, "$.context.city"),
+        ({"city": 1.5}, "$.context.city"),
+        ({"city": {}}, "$.context.city"),
+        ({"city": True}, "$.context.city"),
+        ({"member": 1}, "$.context.member"),
+        ({"member": None}, "$.context.member"),
+        ({"membr": True}, "$.context.membr"),
+        ({"a b": True}, "$.context['a b']"),
+    ],
+)
+def test_a_wrong_context_is_refused_with_its_place(change: dict[str, Any], path: str) -> None:
+    reader = ContextReader(GIVEN, fit_columns(GIVEN, []))
+    assert reader.encode(GOOD, "$.context")
+    with pytest.raises(InvalidRequestError) as refusal:
+        reader.encode(GOOD | change, "$.context")
+    assert refusal.value.path == path
+    assert path in str(refusal.value)
+
+
+@pytest.mark.parametrize("context", [None, [], "text", 3, True])
+def test_what_is_no_object_is_refused(context: Any) -> None:
+    with pytest.raises(InvalidRequestError) as refusal:
+        READER.encode(context, "$.events[2].context")
+    assert refusal.value.path == "$.events[2].context"
+
+
+def test_closed_values_and_absent_fields() -> None:
+    fields = {"city": CategoricalField(values=("Paris",)), "age": NumericField(edges=(1,), missing=True)}
+    reader = ContextReader(fields, fit_columns(fields, []))
+    assert reader.encode({"city": "Paris"}, "$") == reader.encode({"city": "Paris", "age": None}, "$")
+    with pytest.raises(InvalidRequestError, match="one of 'Paris'"):
+        reader.encode({"city": "Nice"}, "$")
+    with pytest.raises(InvalidRequestError, match="allows no missing value"):
+        reader.encode({"age": 3}, "$")
+
+
+def test_while_bins_are_learned_contexts_are_checked_just_so() -> None:
+    reader = ContextReader(LEARNED, None)
+    assert reader.encoder is None
+    reader.encode({"age": None, "city": "anything", "member": False}, "$")
+    with pytest.raises(InvalidRequestError):
+        reader.encode({"age": "x", "city": "anything", "member": False}, "$")
+
+
+def test_bins_and_values_are_learned() -> None:
+    contexts = [{"age": age, "city": city, "member": True} for age, city in zip(range(9), "xxyyzzzwv", strict=True)]
+    columns = fit_columns(LEARNED, contexts)
+    assert columns["age"] == Numeric(edges=(3, 6), missing=True)
+    assert columns["city"] == Categorical(values=("x", "y", "z"))
+    assert columns["member"] == Categorical(values=(False, True))
+
+
+@pytest.mark.parametrize("value", [None, 5])
+def test_a_learned_field_that_never_varied_still_has_a_variable(value: int | None) -> None:
+    fields = {"age": NumericField(missing=True), "code": CategoricalField(missing=True)}
+    columns = fit_columns(fields, [{"age": value, "code": value}] * 10)
+    names = ContextEncoder.from_schema(columns).variable_names
+    assert any(name.startswith("age >=") for name in names)
+    assert any(name.startswith("code") for name in names)
