@@ -19,7 +19,7 @@ _STEP = 58  # from a box to the one below it
 _GAP = 80  # between columns, for edges and their labels
 _PADDING = 14  # beside the text of a box
 _NARROWEST, _WIDEST = 96, 250  # boxes
-_TITLE, _NOTE = 8.1, 6.7  # width of a letter
+_TITLE, _NOTE = 8.6, 6.8  # width of a letter
 _WIDEST_EDGE = 11.0
 
 _STYLE = """\
