@@ -116,7 +116,7 @@ def test_a_full_disk_refuses_keeps_and_recovers(tmp_path: Path) -> None:
             assert refusal(later)
             assert journal.failure is not None
             assert (journal.queued, commit.durable, later.durable) == (2, False, False)
-            assert last_seq(tmp_path) == seq - 1 > 10
+            assert last_seq(tmp_path) == seq - 1 > 2
         wait_until(lambda: journal.queued == 0)
         assert journal.failure is None
         assert commit.result()
