@@ -23,10 +23,10 @@ async function refresh() {
       asked = Date.now();
       await Promise.all([showImportance(), showTree()]);
     }
-    connected("live");
+    connection("live", "live");
   } catch (error) {
     if (error instanceof KeyNeeded) return askForKey(error.message);
-    connected("lost", error.message);
+    connection("lost", "no answer, trying again", error.message);
   }
   setTimeout(refreshWhenSeen, OFTEN);
 }
@@ -36,9 +36,9 @@ function refreshWhenSeen() {
   document.addEventListener("visibilitychange", refreshWhenSeen, { once: true });
 }
 
-function connected(state, reason = "") {
+function connection(state, text, reason = "") {
   byId("connection").className = `connection ${state}`;
-  byId("connection").textContent = state === "live" ? "live" : "no answer, trying again";
+  byId("connection").textContent = text;
   byId("connection").title = reason;
 }
 
@@ -118,7 +118,7 @@ function orNothing(error) {
 }
 
 function askForKey(reason) {
-  connected("lost", reason);
+  connection("lost", "locked", reason);
   byId("door-reason").textContent = hasKey() ? reason : "This page shows what only administrators of the service may see.";
   forgetKey();
   byId("key").value = "";
@@ -140,7 +140,7 @@ byId("forget").addEventListener("click", () => {
 for (const [id, step] of [["before", -1], ["after", 1]]) {
   byId(id).addEventListener("click", () => {
     treeNumber = Math.max(0, treeNumber + step);
-    showTree().catch((error) => connected("lost", error.message));
+    showTree().catch((error) => connection("lost", "no answer", error.message));
   });
 }
 new ResizeObserver(drawCharts).observe(byId("rewards"));

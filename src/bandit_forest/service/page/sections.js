@@ -43,7 +43,7 @@ export function actionTable(actions) {
   return make("table", {}, make("thead", {}, head), make("tbody", {}, rows));
 }
 
-const named = (name, place) => make("span", { class: `action ${colourOf(place)}` }, make("span", {}, name));
+const named = (name, place) => make("span", { class: `action ${colourOf(place)}`, title: name }, make("span", {}, name));
 
 const stateOf = (action) => (action.state === "enabled" ? null : make("span", { class: "badge" }, action.state));
 
