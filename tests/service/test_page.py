@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import shutil
 from urllib.parse import urlsplit
 
@@ -181,6 +182,8 @@ def test_the_list_stands_still_while_it_is_read(page, service):
     page.wait(lambda: f"{decisions + 100:,}" in page.text("#tiles"), "no news")
     assert page.text("#recent summary") == read
     assert page.one("#paused").is_displayed()
+    page.one("#recent summary").click()
+    page.wait(lambda: not page.one("#paused").is_displayed(), "it stands still for ever")
 
 
 def test_it_is_live(page, service):
@@ -242,6 +245,29 @@ def test_it_tells_that_bins_are_learned(tmp_path, browser):
         page = Page(browser, young.address).open().wait_until_live()
         assert page.text("#news").startswith("Warming up: 50 more contexts are needed")
         assert "The forest is made when" in page.text("#importance")
+
+
+def test_it_raises_the_alarm_when_the_disk_is_full(tmp_path, browser):
+    with Running(write_project(tmp_path, storage='full_disk = "continue"')) as full:
+        page = Page(browser, full.address).open().wait_until_live()
+        assert not page.one("#alarm").is_displayed()
+        soft, hard = resource.prlimit(full.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(full.process.pid, resource.RLIMIT_FSIZE, (1, hard))
+        play(full, 1)
+        page.wait(lambda: page.text("#alarm").startswith("The journal cannot be written"), "no alarm")
+        resource.prlimit(full.process.pid, resource.RLIMIT_FSIZE, (soft, hard))
+        page.wait(lambda: not page.one("#alarm").is_displayed(), "the alarm goes on")
+
+
+def test_it_shows_what_the_forest_would_have_done(tmp_path, browser):
+    with Running(write_project(tmp_path, project='mode = "shadow"')) as shadow:
+        context = {"age": 42, "city": "Paris", "member": True}
+        decision = shadow.post("/v1/decide", {"context": context, "action": "plus", "propensity": 0.5})
+        page = Page(browser, shadow.address).open().wait_until_live()
+        assert page.text("#mode") == "shadow mode"
+        page.one("#recent summary").click()
+        would = f"The forest would have chosen {decision['forest_action']}."
+        page.wait(lambda: would in page.text("#recent .explanation"), "the forest's choice is not told")
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ function drawCharts() {
 }
 
 const isPointedAt = (element) => element.querySelector("svg:hover") !== null;
-const isRead = (list) => list.querySelector("details[open]") !== null || list.matches(":focus-within");
+const isRead = (list) => list.querySelector("details[open], :focus-visible") !== null;
 
 function showRecent(events) {
   const rows = events.slice(0, 12).map((event) => {
