@@ -98,7 +98,7 @@ async def run_crashes(project: Path, *, kills: int, seed: int, told: Callable[[i
     clients = [asyncio.create_task(_client(target, ledger, random.Random(rng.random()), n)) for n in range(N_CLIENTS)]
     try:
         for kill in range(1, kills + 1):
-            await _wait(rng.uniform(0.05, 0.8), clients)
+            await _wait(rng.uniform(0.05, 1.5), clients)
             target.serving.clear()
             service.kill()
             acknowledged = ledger.copy()
@@ -140,13 +140,9 @@ async def _client(target: _Target, ledger: Ledger, rng: random.Random, number: i
             events = [{"event_id": event_id, "context": _context(rng)} for event_id in event_ids]
             for decision in await _decide(http, target, ledger, events):
                 _acknowledge(ledger, decision)
-            rewards = [{"event_id": one, "reward": rng.choice((0.0, 0.25, 1.0))} for one in event_ids]
-            for reward in rewards[: None if rng.random() < 0.8 else 0]:
-                status, answer = await _ask(http, target, ledger, "/v1/reward", reward)
-                if status == 200 or answer["error"]["code"] == "duplicate_reward":  # its first answer was lost
-                    ledger.rewards[reward["event_id"]] = reward["reward"]
-                elif answer["error"]["code"] != "late_reward":
-                    raise LossError(f"the reward of {reward['event_id']} was refused: {answer}")
+            if rng.random() < 0.8:
+                for event_id in event_ids:
+                    await _reward(http, target, ledger, event_id, rng.choice((0.0, 0.25, 1.0)))
 
 
 async def _decide(
@@ -161,6 +157,14 @@ async def _decide(
     if status != 200:
         raise LossError(f"a decision was refused: {answer}")
     return decisions
+
+
+async def _reward(http: httpx.AsyncClient, target: _Target, ledger: Ledger, event_id: str, reward: float) -> None:
+    status, answer = await _ask(http, target, ledger, "/v1/reward", {"event_id": event_id, "reward": reward})
+    if status == 200 or answer["error"]["code"] == "duplicate_reward":  # the answer to the first attempt was lost
+        ledger.rewards[event_id] = reward
+    elif answer["error"]["code"] != "late_reward":
+        raise LossError(f"the reward of {event_id} was refused: {answer}")
 
 
 def _acknowledge(ledger: Ledger, decision: dict[str, Any]) -> None:

@@ -85,7 +85,8 @@ def test_events_from_elsewhere_are_learned_once(service):
     assert service.post("/v1/learn", event) == {"event_id": "theirs", "ignored": False}
     service.refused("/v1/learn", event, status=409, code="duplicate_reward", at="$.event_id")
     assert service.get("/v1/status")["model_version"] == before + 1
-    batch = service.post("/v1/learn/batch", {"events": [event | {"event_id": None}, event | {"event_id": None, "action": "lead"}]})
+    new = event | {"event_id": None}
+    batch = service.post("/v1/learn/batch", {"events": [new, new | {"action": "lead"}]})
     assert batch["events"][0]["ignored"] is False
     assert batch["events"][1]["error"]["path"] == "$.events[1].action"
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-import string
+import os
+import subprocess
+import sys
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from running import CONTEXT, Running, write_project
 
-schemathesis.openapi.format("printable", st.text(string.ascii_letters + string.digits + " -_./é", min_size=1))
+HOOKS = """
+import string
+import schemathesis
+from hypothesis import strategies as st
 
-FEW = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+letters = string.ascii_letters + string.digits + " -_./é"
+schemathesis.openapi.format("printable", st.text(letters, min_size=1, max_size=200))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -28,18 +28,21 @@ def service(tmp_path_factory):
         yield running
 
 
-@pytest.fixture(scope="module")
-def described(service):
-    return schemathesis.openapi.from_url(f"{service.address}/openapi.json")
-
-
-schema = schemathesis.pytest.from_fixture("described")
-
-
-@schema.parametrize()
-@FEW
-def test_the_service_is_as_described(case):
-    case.call_and_validate()
+@pytest.mark.slow
+def test_schemathesis_finds_the_service_as_it_is_described(service, tmp_path):
+    """All its checks: no 5xx, described answers only, what fits is taken and what does not is refused."""
+    (tmp_path / "hooks.py").write_text(HOOKS)
+    command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
+    options = ["--no-color", "--seed", "1", "--max-examples", "10", "--suppress-health-check", "all"]
+    ended = subprocess.run(
+        [*command, f"{service.address}/openapi.json", *options],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"SCHEMATHESIS_HOOKS": str(tmp_path / "hooks.py")},
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 VALUES = st.recursive(
@@ -84,7 +87,7 @@ def _places(value):
             yield from _places(inner)
 
 
-@settings(FEW, max_examples=400)
+@settings(max_examples=400, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(request=bad_bodies())
 def test_a_bad_body_is_refused_and_changes_nothing(service, request):
     path, content = request

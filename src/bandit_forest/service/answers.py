@@ -23,6 +23,7 @@ STATUSES: Mapping[str, int] = {
     "method_not_allowed": 405,
     "action_conflict": 409,
     "duplicate_reward": 409,
+    "event_conflict": 409,
     "no_capacity": 409,
     "late_reward": 410,
     "too_large": 413,

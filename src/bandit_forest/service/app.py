@@ -69,18 +69,18 @@ class _DescribedApp(FastAPI):
             redoc_url=None,
             lifespan=_lifespan(decider),
         )
-        self._project = decider.project
+        self._decider = decider
         self._public = public
 
     def openapi(self) -> dict[str, Any]:
-        """Describe the endpoints."""
-        if self.openapi_schema is None:
-            document = super().openapi()
-            document.setdefault("components", {})["schemas"] = make_schemas(self._project)
-            if self._project.keys.decide or self._project.keys.admin:
-                self._describe_keys(document)
-        assert self.openapi_schema is not None
-        return self.openapi_schema
+        """Describe the endpoints, with the actions that are enabled now."""
+        document = super().openapi()
+        project = self._decider.project
+        enabled = [action.name for action in self._decider.status().actions if action.state == "enabled"]
+        document.setdefault("components", {})["schemas"] = make_schemas(project, enabled)
+        if project.keys.decide or project.keys.admin:
+            self._describe_keys(document)
+        return document
 
     def _describe_keys(self, document: dict[str, Any]) -> None:
         document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -48,7 +48,7 @@ def serve(
         raise MissingExtraError(f"The service needs {error.name}: pip install 'bandit-forest[service]'.") from error
 
     loaded = load_project(project)
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     changed = replace(loaded, server=replace(loaded.server, **given))
     server.serve(changed, started=lambda address: typer.echo(f"'{loaded.name}' decides at {address}"))
 

@@ -35,7 +35,13 @@ OPERATIONS = (
         ("unknown_event", "late_reward", "duplicate_reward"),
     ),
     Operation("/v1/reward/batch", "Tell the rewards of events", "RewardBatchRequest", "RewardBatch"),
-    Operation("/v1/learn", "Learn an event that was decided elsewhere", "LearnRequest", "Learned", ("duplicate_reward",)),
+    Operation(
+        "/v1/learn",
+        "Learn an event that was decided elsewhere",
+        "LearnRequest",
+        "Learned",
+        ("duplicate_reward", "event_conflict"),
+    ),
     Operation("/v1/learn/batch", "Learn events that were decided elsewhere", "LearnBatchRequest", "LearnedBatch"),
     Operation("/v1/actions/add", "Add an action", "ActionRequest", "ActionChange", ("action_conflict", "no_capacity")),
     Operation(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Path, Response
 
 from bandit_forest.forest import BanditForest
 from bandit_forest.service.decider import Decider
 from bandit_forest.service.metrics import CONTENT_TYPE, Measures, exposition
 from bandit_forest.service.operations import json_content, refusals
 from bandit_forest.service.refusals import ServiceError, StorageError
+from bandit_forest.service.schemas import NAME
 
-__all__ = ["make_router"]
+__all__ = ["NotFoundError", "make_router"]
+
+EventId = Annotated[str, Path(json_schema_extra=NAME)]
 
 
 class WarmingUpError(ServiceError):
@@ -77,7 +80,7 @@ def make_router(decider: Decider, measures: Measures) -> APIRouter:
         summary="Tell what is known of an event, and how the forest sees its context",
         responses=_shown("Event", "unknown_event", "invalid_request"),
     )
-    async def explain(event_id: str) -> Response:
+    async def explain(event_id: EventId) -> Response:
         return _json(decider.explain(event_id))
 
     @router.get("/v1/importance", summary="Tell which variables matter", responses=_shown("Importance", "warming_up"))

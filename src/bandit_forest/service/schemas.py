@@ -13,9 +13,12 @@ from bandit_forest.service.fields import BooleanField, CategoricalField, Field
 from bandit_forest.service.project import Project
 from bandit_forest.service.results import Status
 
-__all__ = ["make_schemas", "ref"]
+__all__ = ["NAME", "make_schemas", "ref"]
 
 Schema = dict[str, Any]
+
+NAME: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "format": "printable"}
+"""Of an event or an action: every character must be printable."""
 
 _COMPONENTS = "#/components/schemas/"
 _TEXT: Schema = {"type": "string"}
@@ -23,7 +26,6 @@ _BOOL: Schema = {"type": "boolean"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _NUMBER: Schema = {"type": "number"}
 _PROPENSITY: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
-_NAME: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "format": "printable"}
 _DURABLE: Schema = {
     "const": False,
     "description": "Only there when the disk refuses and the project says to continue: in memory, not on disk yet.",
@@ -35,29 +37,36 @@ def ref(name: str) -> Schema:
     return {"$ref": f"{_COMPONENTS}{name}"}
 
 
-def make_schemas(project: Project) -> dict[str, Schema]:
-    """Give all schemas by name."""
+def make_schemas(project: Project, actions: Sequence[str]) -> dict[str, Schema]:
+    """Give all schemas by name.
+
+    Parameters
+    ----------
+    project
+        What is decided.
+    actions
+        The actions that are enabled now.
+    """
     reward = {"type": "number", "minimum": project.reward.low, "maximum": project.reward.high}
     most = project.limits.batch_events
-    rewards = {"event_id": _NAME, "reward": reward}
-    event = {"context": ref("Context"), "action": _TEXT, "reward": reward, "propensity": _PROPENSITY}
-    one_reward = _object(rewards)
-    learned = _object(event | {"event_id": _nullable(_NAME)}, optional=["event_id"])
+    rewards = {"event_id": NAME, "reward": reward}
+    event = {"context": ref("Context"), "action": ref("Action"), "reward": reward, "propensity": _PROPENSITY}
     return {
+        "Action": {"enum": list(actions)},
         "Context": _context(project),
         "DecideRequest": _decide(project, {"mean_rewards": _BOOL}),
         "DecideBatchRequest": _object({"events": _list(_decide(project, {}), most)}),
         "Decision": _decision({"mean_rewards": _nullable(_map(_NUMBER)), "durable": _DURABLE}),
         "DecisionBatch": _answers("decisions", _decision({})),
-        "RewardRequest": one_reward,
-        "RewardBatchRequest": _object({"rewards": _list(one_reward, most)}),
+        "RewardRequest": _object(rewards),
+        "RewardBatchRequest": _object({"rewards": _list(_object(rewards), most)}),
         "Reward": _object(_REWARDED | {"durable": _DURABLE}, optional=["durable"]),
         "RewardBatch": _answers("rewards", _object(_REWARDED)),
-        "LearnRequest": learned,
-        "LearnBatchRequest": _object({"events": _list(learned, most)}),
+        "LearnRequest": _object(event | {"event_id": _nullable(NAME)}, optional=["event_id"]),
+        "LearnBatchRequest": _object({"events": _list(ref("LearnRequest"), most)}),
         "Learned": _object(_LEARNED | {"durable": _DURABLE}, optional=["durable"]),
         "LearnedBatch": _answers("events", _object(_LEARNED)),
-        "ActionRequest": _object({"name": _NAME}),
+        "ActionRequest": _object({"name": NAME}),
         "ActionChange": _object({"name": _TEXT, "state": _TEXT, "durable": _DURABLE}, optional=["durable"]),
         "Event": _event(),
         "Events": _object({"events": {"type": "array", "items": ref("Event")}}),
@@ -71,19 +80,19 @@ def make_schemas(project: Project) -> dict[str, Schema]:
     }
 
 
-_REWARDED = {"event_id": _NAME, "reward": _NUMBER, "ignored": _BOOL}
-_LEARNED = {"event_id": _NAME, "ignored": _BOOL}
+_REWARDED = {"event_id": NAME, "reward": _NUMBER, "ignored": _BOOL}
+_LEARNED = {"event_id": NAME, "ignored": _BOOL}
 
 
 def _decide(project: Project, more: Schema) -> Schema:
     properties = {
         "context": ref("Context"),
-        "available_actions": _nullable({"type": "array", "items": _TEXT, "minItems": 1}),
-        "event_id": _nullable(_NAME),
+        "available_actions": _nullable({"type": "array", "items": ref("Action"), "minItems": 1}),
+        "event_id": _nullable(NAME),
     }
     optional = ["available_actions", "event_id", *more]
     if project.mode == "shadow":
-        properties |= {"action": _TEXT, "propensity": _nullable(_PROPENSITY)}
+        properties |= {"action": ref("Action"), "propensity": _nullable(_PROPENSITY)}
         optional.append("propensity")
     return _object(properties | more, optional=optional)
 
@@ -94,7 +103,7 @@ def _decision(more: Schema) -> Schema:
         "forest_propensity": _nullable(_PROPENSITY),
         "forest_value": _nullable(_NUMBER),
     }
-    always = {"event_id": _NAME, "action": _TEXT, "propensity": _PROPENSITY, "model_version": _COUNT}
+    always = {"event_id": NAME, "action": _TEXT, "propensity": _PROPENSITY, "model_version": _COUNT}
     return _object(always | shadow | more, optional=[*shadow, *more])
 
 
@@ -118,7 +127,7 @@ def _field(field: Field) -> Schema:
 
 def _event() -> Schema:
     known = {
-        "event_id": _NAME,
+        "event_id": NAME,
         "time": _NUMBER,
         "action": _TEXT,
         "propensity": _PROPENSITY,
@@ -148,7 +157,8 @@ def _answers(field: str, one: Schema) -> Schema:
 
 
 def _list(items: Schema, most: int) -> Schema:
-    return {"type": "array", "items": items, "maxItems": most}
+    """Describe the items of a batch; one that is not as described is refused in its place, the others are not."""
+    return {"type": "array", "items": {"anyOf": [items, {}]}, "maxItems": most}
 
 
 def _map(values: Schema) -> Schema:
