@@ -45,7 +45,7 @@ def serve(project: Project, *, started: Callable[[str], object]) -> None:
 class _TellingServer(uvicorn.Server):
     """Tells when it takes requests."""
 
-    def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, tell: Callable[[], object]) -> None:
         super().__init__(config)
         self._tell = tell
 

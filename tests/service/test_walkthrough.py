@@ -1,0 +1,59 @@
+"""The walk-through of docs/service.md, run by a shell as a reader would; what it prints has the shape that is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GUIDE = Path(__file__).parents[2] / "docs" / "service.md"
+MARK = "=== end of step"
+
+
+def steps() -> list[tuple[str, str | None]]:
+    """Give the commands of the walk-through, each with the JSON that it is said to print."""
+    text = GUIDE.read_text().partition("## A walk-through")[2].partition("\n## ")[0]
+    return re.findall(r"```sh\n(.*?)```(?:\n```json\n(.*?)```)?", text, flags=re.DOTALL)
+
+
+def shape(value: object) -> object:
+    """Give what stays the same from run to run: names, and values that are not numbers or sentences."""
+    if isinstance(value, dict):
+        return {name: shape(inner) for name, inner in value.items() if name not in ("message", "action")}
+    return type(value).__name__ if isinstance(value, (int, float)) else value
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_walk_through_works_as_it_is_written(tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    script = "set -euo pipefail\n" + "\n".join(f"{commands}\necho '{MARK}'" for commands, _ in steps())
+    ended = subprocess.run(
+        ["bash", "-c", script.replace("8420", port)],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    printed = ended.stdout.split(MARK)
+    for (commands, expected), told in zip(steps(), printed, strict=False):
+        if expected:
+            answer = json.loads(told.strip().splitlines()[-1])
+            assert shape(answer) == shape(json.loads(expected)), commands
+    why = json.loads((tmp_path / "why.json").read_text())
+    assert max(why["mean_rewards"], key=why["mean_rewards"].get) == "free shipping"
+    assert json.loads((tmp_path / "importance.json").read_text())["variables"][0]["name"] == "member"
+    assert "byte for byte" in printed[-2]
+    assert (tmp_path / "history.parquet").stat().st_size > 0
