@@ -245,7 +245,7 @@ class ExplanationArrays {
           leaf_means_(n_trees_ * n_actions_) {
         const Growth& growth = forest.growth();
         const std::vector<std::uint32_t> leaves = forest.leaves(context);
-        growth.plan(leaves, available, plan_);
+        plan_ = forest.plan(context, available);
         mean_rewards_ = growth.mean_rewards(leaves);
         std::vector<std::uint64_t> packed(bf::words_for(forest.settings().n_variables + 1));
         bf::pack(context, packed);
@@ -423,10 +423,8 @@ void bind_forest(nb::module_& m, const char* name) {
             "propensities",
             [](const Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
-                return as_array(read(forest, [&](const Growth& growth) {
-                    bf::Plan plan;
-                    growth.plan(forest.leaves(span_of(context)), set, plan);
-                    return plan.probabilities;
+                return as_array(read(forest, [&](const Growth&) {
+                    return forest.plan(span_of(context), set).probabilities;
                 }));
             },
             "context"_a, "available"_a)
@@ -520,12 +518,12 @@ NB_MODULE(_core, m) {
             "__init__",
             [](bf::Settings* self, std::size_t n_variables, std::size_t n_actions, std::size_t n_trees,
                std::size_t min_max_depth, std::size_t max_max_depth, double variable_share, std::size_t max_nodes,
-               std::uint64_t seed) {
-                new (self) bf::Settings{n_variables,   n_actions,      n_trees,   min_max_depth,
-                                        max_max_depth, variable_share, max_nodes, seed};
+               std::uint64_t seed, std::size_t n_threads) {
+                new (self) bf::Settings{n_variables,    n_actions, n_trees, min_max_depth, max_max_depth,
+                                        variable_share, max_nodes, seed,    n_threads};
             },
             nb::kw_only(), "n_variables"_a, "n_actions"_a, "n_trees"_a, "min_max_depth"_a, "max_max_depth"_a,
-            "variable_share"_a, "max_nodes"_a, "seed"_a);
+            "variable_share"_a, "max_nodes"_a, "seed"_a, "n_threads"_a);
     nb::class_<bf::EliminationSettings, bf::Settings>(m, "EliminationSettings")
         .def(
             "__init__",
@@ -542,12 +540,13 @@ NB_MODULE(_core, m) {
         .def(
             "__init__",
             [](bf::GreedySettings* self, const bf::Settings& settings, std::size_t min_events, double min_gain,
-               double shrinkage, double learning_share, std::size_t log_capacity, double greed) {
+               double shrinkage, double learning_share, std::size_t log_capacity, std::uint64_t lifetime,
+               double greed) {
                 new (self) bf::GreedySettings{settings,       min_events,   min_gain, shrinkage,
-                                              learning_share, log_capacity, greed};
+                                              learning_share, log_capacity, lifetime, greed};
             },
             "settings"_a, nb::kw_only(), "min_events"_a, "min_gain"_a, "shrinkage"_a, "learning_share"_a,
-            "log_capacity"_a, "greed"_a);
+            "log_capacity"_a, "lifetime"_a, "greed"_a);
     bind_forest<bf::EliminationGrowth>(m, "EliminationForest");
     bind_forest<bf::GreedyGrowth>(m, "GreedyForest");
 }

@@ -12,6 +12,7 @@
 #include "bits.hpp"
 #include "exploration.hpp"
 #include "settings.hpp"
+#include "team.hpp"
 #include "stumps.hpp"
 #include "tree.hpp"
 
@@ -166,9 +167,15 @@ class EliminationGrowth {
     std::span<const Tree* const> shapes() const { return shapes_; }
     const Elimination& tree(std::size_t number) const { return trees_.at(number); }
 
-    void prefetch(std::span<const NodeId> leaves) const;
-    void plan(std::span<const NodeId> leaves, ConstWords available, Plan& out) const;
-    void learn(const Observation& event, std::span<const NodeId> leaves);
+    using Voice = std::uint64_t;  // words of the remaining actions of each tree
+    static std::size_t n_voices(const Settings& settings) { return settings.n_trees * words_for(settings.n_actions); }
+    static constexpr std::size_t trees_together = 1;
+
+    void prefetch(std::span<const NodeId> leaves, Range trees) const;
+    void ask(std::span<const NodeId> leaves, Range trees, std::span<Voice> voices) const;
+    void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
+    void remember(const Observation&) {}  // its leaves keep what they need
+    void learn(const Observation& event, std::span<const NodeId> leaves, Range trees, std::size_t member);
     // NaN where no tree knows a mean.
     std::vector<double> mean_rewards(std::span<const NodeId> leaves) const;
     std::vector<std::uint32_t> votes(std::span<const NodeId> leaves, ConstWords available) const;

@@ -24,38 +24,40 @@ EliminationGrowth::EliminationGrowth(const EliminationSettings& settings)
     }
 }
 
-void EliminationGrowth::prefetch(std::span<const NodeId> leaves) const {
-    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+void EliminationGrowth::prefetch(std::span<const NodeId> leaves, Range trees) const {
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
         trees_[tree].prefetch(leaves[tree]);
     }
 }
 
-void EliminationGrowth::plan(std::span<const NodeId> leaves, ConstWords available, Plan& out) const {
-    thread_local std::vector<std::uint64_t> sets;  // the remaining actions of each tree
-    const std::size_t words = available.size();
-    sets.resize(trees_.size() * words);
-    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
-        std::ranges::copy(trees_[tree].remaining_actions(leaves[tree]),
-                          sets.begin() + static_cast<std::ptrdiff_t>(tree * words));
+void EliminationGrowth::ask(std::span<const NodeId> leaves, Range trees, std::span<Voice> voices) const {
+    const std::size_t words = words_for(settings_->n_actions);
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
+        std::ranges::copy(trees_[tree].remaining_actions(leaves[tree]), voices.subspan(tree * words).begin());
     }
-    plan_by_remaining(*settings_, sets, available, out);
+}
+
+void EliminationGrowth::plan(std::span<const Voice> voices, ConstWords available, std::uint64_t, Plan& out) const {
+    plan_by_remaining(*settings_, voices, available, out);
 }
 
 std::vector<std::uint32_t> EliminationGrowth::votes(std::span<const NodeId> leaves, ConstWords available) const {
+    std::vector<Voice> voices(n_voices(*settings_));
+    ask(leaves, {0, trees_.size()}, voices);
     Plan planned;
-    plan(leaves, available, planned);
+    plan(voices, available, 0, planned);
     return planned.votes;
 }
 
-void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> leaves) {
+void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> leaves, Range trees, std::size_t) {
     const double weight = settings_->estimate == Estimate::plays ? 1.0 : std::min(1.0 / event.propensity, max_weight);
     const Event weighted{event.context, event.action, weight, event.reward * weight};
     constexpr std::size_t ahead = 4;  // trees whose buffers are on their way while one is updated
-    for (std::size_t tree = 0; tree < std::min(ahead, trees_.size()); ++tree) {
+    for (std::size_t tree = trees.first; tree < std::min(trees.first + ahead, trees.last); ++tree) {
         trees_[tree].prefetch(leaves[tree], weighted);
     }
-    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
-        if (tree + ahead < trees_.size()) {
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
+        if (tree + ahead < trees.last) {
             trees_[tree + ahead].prefetch(leaves[tree + ahead], weighted);
         }
         trees_[tree].learn(leaves[tree], weighted);

@@ -29,6 +29,7 @@ struct Observation {
     std::size_t action;  // the action taken
     double reward;       // what it earned
     double propensity;   // the probability with which it was drawn
+    std::uint64_t number;  // events that were learned before it
 };
 
 // Votes and draws of the paper: `sets` holds the remaining actions of each tree, one set after the other; `available`

@@ -51,53 +51,59 @@ std::string Forest<Growth>::save() {
 template <class Growth>
 typename Forest<Growth>::Scratch& Forest<Growth>::scratch_of(const Settings& settings) {
     thread_local Scratch scratch;
+    scratch.values.resize(settings.n_variables + 1);
     scratch.context.resize(words_for(settings.n_variables + 1));
     scratch.leaves.resize(settings.n_trees);
+    scratch.voices.resize(Growth::n_voices(settings));
     return scratch;
 }
 
 template <class Growth>
-void Forest<Growth>::route(std::span<const std::uint8_t> context, Scratch& scratch) const {
+void Forest<Growth>::route(std::span<const std::uint8_t> context, Range trees, Scratch& scratch) const {
     assert(context.size() == settings_.n_variables);
     pack(context, scratch.context);
-    bandit_forest::route(growth_.shapes(), scratch.context, scratch.leaves);
-    growth_.prefetch(scratch.leaves);
+    std::ranges::copy(context, scratch.values.begin());
+    scratch.values[settings_.n_variables] = 0;
+    bandit_forest::route(growth_.shapes().subspan(trees.first, trees.size()), scratch.values,
+                         std::span(scratch.leaves).subspan(trees.first, trees.size()));
+    growth_.prefetch(scratch.leaves, trees);
 }
 
 template <class Growth>
-Choice Forest<Growth>::choose(ConstWords available, Scratch& scratch) {
-    growth_.plan(scratch.leaves, available, scratch.plan);
-    const std::vector<double>& probabilities = scratch.plan.probabilities;
-    const std::uint64_t decision = decisions_.fetch_add(1, std::memory_order_relaxed);
+void Forest<Growth>::plan_one(std::span<const std::uint8_t> context, ConstWords available, Scratch& scratch) const {
+    route(context, all_trees(), scratch);
+    growth_.ask(scratch.leaves, all_trees(), scratch.voices);
+    growth_.plan(scratch.voices, available, events_, scratch.plan);
+}
+
+template <class Growth>
+Choice Forest<Growth>::choose(ConstWords available, std::uint64_t decision, const Plan& plan) {
     std::size_t action = 0;
-    if (scratch.plan.mode == Mode::rotate) {
+    if (plan.mode == Mode::rotate) {
         std::size_t turn = rotations_.fetch_add(1, std::memory_order_relaxed) % count(available);
         for_each(available, [&](std::size_t candidate) { action = turn-- == 0 ? candidate : action; });
     } else {
-        action = pick(probabilities, draw(settings_.seed, Purpose::decision, decision));
+        action = pick(plan.probabilities, draw(settings_.seed, Purpose::decision, decision));
     }
-    return {action, probabilities[action]};
-}
-
-template <class Growth>
-void Forest<Growth>::learn_routed(std::size_t action, double reward, double propensity, Scratch& scratch) {
-    growth_.learn({scratch.context, action, reward, propensity}, scratch.leaves);
-    ++events_;
+    return {action, plan.probabilities[action]};
 }
 
 template <class Growth>
 Choice Forest<Growth>::decide_one(std::span<const std::uint8_t> context, ConstWords available) {
     Scratch& scratch = scratch_of(settings_);
-    route(context, scratch);
-    return choose(available, scratch);
+    plan_one(context, available, scratch);
+    return choose(available, decisions_.fetch_add(1, std::memory_order_relaxed), scratch.plan);
 }
 
 template <class Growth>
 void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward,
                                double propensity) {
     Scratch& scratch = scratch_of(settings_);
-    route(context, scratch);
-    learn_routed(action, reward, propensity, scratch);
+    route(context, all_trees(), scratch);
+    const Observation event{scratch.context, action, reward, propensity, events_};
+    growth_.remember(event);
+    growth_.learn(event, scratch.leaves, all_trees(), 0);
+    ++events_;
 }
 
 template <class Growth>
@@ -112,40 +118,84 @@ void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std:
 }
 
 template <class Growth>
+template <class Work>
+void Forest<Growth>::work_on(std::size_t n_events, Work&& work) {
+    for (std::size_t first = 0; first < n_events; first += events_per_lock) {
+        const std::unique_lock lock(mutex_);
+        const std::size_t last = std::min(first + events_per_lock, n_events);
+        Team team(settings_.n_threads);
+        team.run([&](std::size_t member) {
+            work(team, member, team.share(member, settings_.n_trees, Growth::trees_together), first, last);
+        });
+        events_ += last - first;
+    }
+}
+
+template <class Growth>
 void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_t> actions,
                            std::span<const double> rewards, std::span<const double> propensities) {
-    for (std::size_t start = 0; start < contexts.n_events; start += events_per_lock) {
-        const std::unique_lock lock(mutex_);
-        for (std::size_t event = start; event < std::min(start + events_per_lock, contexts.n_events); ++event) {
-            learn_one(contexts.row(event), static_cast<std::size_t>(actions[event]), rewards[event],
-                      propensities[event]);
+    work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, std::size_t first, std::size_t last) {
+        Scratch& scratch = scratch_of(settings_);
+        for (std::size_t event = first; event < last; ++event) {
+            route(contexts.row(event), trees, scratch);
+            const Observation observed{scratch.context, static_cast<std::size_t>(actions[event]), rewards[event],
+                                       propensities[event], events_ + (event - first)};
+            team.meet();
+            if (member == 0) {
+                growth_.remember(observed);
+            }
+            team.meet();
+            growth_.learn(observed, scratch.leaves, trees, member);
         }
-    }
+    });
 }
 
 template <class Growth>
 void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
                           std::span<double> propensities, std::span<double> earned) {
-    Scratch& scratch = scratch_of(settings_);
     std::vector<std::uint64_t> available(words_for(settings_.n_actions));
     fill(available, settings_.n_actions);
-    for (std::size_t start = 0; start < contexts.n_events; start += events_per_lock) {
-        const std::unique_lock lock(mutex_);
-        for (std::size_t event = start; event < std::min(start + events_per_lock, contexts.n_events); ++event) {
-            route(contexts.row(event), scratch);
-            const Choice choice = choose(available, scratch);
-            actions[event] = static_cast<std::int64_t>(choice.action);
-            propensities[event] = choice.propensity;
-            earned[event] = rewards[event * settings_.n_actions + choice.action];
-            learn_routed(choice.action, earned[event], choice.propensity, scratch);
+    std::vector<typename Growth::Voice> voices(Growth::n_voices(settings_));
+    work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, std::size_t first, std::size_t last) {
+        Scratch& scratch = scratch_of(settings_);
+        const std::uint64_t decision = decisions_;
+        for (std::size_t event = first; event < last; ++event) {
+            const std::uint64_t number = event - first;
+            route(contexts.row(event), trees, scratch);
+            growth_.ask(scratch.leaves, trees, voices);
+            team.meet();
+            growth_.plan(voices, available, events_ + number, scratch.plan);
+            const Choice choice = choose(available, decision + number, scratch.plan);  // the same for all members
+            const Observation observed{scratch.context, choice.action,
+                                       rewards[event * settings_.n_actions + choice.action], choice.propensity,
+                                       events_ + number};
+            if (member == 0) {
+                actions[event] = static_cast<std::int64_t>(choice.action);
+                propensities[event] = choice.propensity;
+                earned[event] = observed.reward;
+                growth_.remember(observed);
+            }
+            team.meet();
+            growth_.learn(observed, scratch.leaves, trees, member);
         }
-    }
+        team.meet();
+        if (member == 0) {
+            decisions_ += last - first;
+        }
+    });
+}
+
+template <class Growth>
+Plan Forest<Growth>::plan(std::span<const std::uint8_t> context, ConstWords available) const {
+    Scratch& scratch = scratch_of(settings_);
+    plan_one(context, available, scratch);
+    return scratch.plan;
 }
 
 template <class Growth>
 std::vector<std::uint32_t> Forest<Growth>::leaves(std::span<const std::uint8_t> context) const {
     Scratch& scratch = scratch_of(settings_);
-    route(context, scratch);
+    route(context, all_trees(), scratch);
     return scratch.leaves;
 }
 

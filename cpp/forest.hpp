@@ -11,6 +11,7 @@
 
 #include "exploration.hpp"
 #include "settings.hpp"
+#include "team.hpp"
 #include "tree.hpp"
 
 namespace bandit_forest {
@@ -59,14 +60,18 @@ class Forest {
     std::uint64_t n_events() const { return events_; }
     // The labels of the leaves that a context leads to.
     std::vector<std::uint32_t> leaves(std::span<const std::uint8_t> context) const;
+    // How an action would be drawn.
+    Plan plan(std::span<const std::uint8_t> context, ConstWords available) const;
 
     std::string save();
 
    private:
     // Buffers for one event, kept by each thread so that no call allocates.
     struct Scratch {
-        std::vector<std::uint64_t> context;  // packed, with a spare zero bit
-        std::vector<std::uint32_t> leaves;   // labels, by tree
+        std::vector<std::uint8_t> values;       // of the variables, and a spare zero
+        std::vector<std::uint64_t> context;     // packed, with a spare zero bit
+        std::vector<std::uint32_t> leaves;      // labels, by tree
+        std::vector<typename Growth::Voice> voices;  // what the trees say
         Plan plan;
     };
 
@@ -74,9 +79,13 @@ class Forest {
 
     template <class Archive>
     void archive(Archive& io);
-    void route(std::span<const std::uint8_t> context, Scratch& scratch) const;
-    Choice choose(ConstWords available, Scratch& scratch);
-    void learn_routed(std::size_t action, double reward, double propensity, Scratch& scratch);
+    Range all_trees() const { return {0, settings_.n_trees}; }
+    void route(std::span<const std::uint8_t> context, Range trees, Scratch& scratch) const;
+    void plan_one(std::span<const std::uint8_t> context, ConstWords available, Scratch& scratch) const;
+    Choice choose(ConstWords available, std::uint64_t decision, const Plan& plan);
+    // Calls work(team, member, trees, first, last) for the events of a batch, some at a time, while nobody decides.
+    template <class Work>
+    void work_on(std::size_t n_events, Work&& work);
 
     const Settings settings_;
     Growth growth_;

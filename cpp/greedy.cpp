@@ -10,14 +10,43 @@ namespace bandit_forest {
 
 GreedyTree::GreedyTree(const GreedySettings& settings, std::size_t number)
     : settings_(&settings),
+      number_(number),
       key_(mix(mix(settings.seed, Purpose::learning), number)),
       max_depth_(draw_depth(settings, number)),
-      tree_(settings.n_variables, root_key(settings.seed, number)),
-      gains_{0.0F},
-      nodes_{0},
+      tree_(settings.n_variables, 0),
       leaves_(settings.n_actions) {
+    plant(0);
+}
+
+// Each generation of the tree draws anew.
+void GreedyTree::plant(std::uint64_t generation) {
+    tree_ = Tree(settings_->n_variables, root_key(settings_->seed, number_ + settings_->n_trees * generation));
+    gains_ = {0.0F};
+    nodes_ = {0};
+    leaves_ = Leaves(settings_->n_actions);
+    lists_ = EventLists();
     tree_.set_label(0, leaves_.add());
-    keep(0, {});
+    leaves_.set_until_test(0, static_cast<std::uint32_t>(settings_->min_events));
+}
+
+bool GreedyTree::renew(std::uint64_t event) {
+    if (settings_->lifetime == 0 || event == 0) {
+        return false;
+    }
+    const std::uint64_t age = event + number_ * settings_->lifetime / settings_->n_trees;  // the trees take turns
+    if (age % settings_->lifetime != 0) {
+        return false;
+    }
+    plant(age / settings_->lifetime);
+    return true;
+}
+
+void GreedyTree::forget(const EventLog& log) {
+    for (Slot slot = 0; slot < leaves_.size(); ++slot) {
+        leaves_.set_last_chunk(slot, lists_.drop_oldest(leaves_.last_chunk(slot), [&](EventId event) {
+            return !log.holds(event);
+        }));
+    }
 }
 
 bool GreedyTree::learns(std::uint64_t event) const {
@@ -51,63 +80,52 @@ void GreedyTree::try_split(Slot leaf, const EventLog& log, Splitter& splitter) {
         return;
     }
     thread_local std::vector<EventId> events;
-    lists_.read(leaves_.last_chunk(leaf), events);
-    const std::size_t n_forgotten = std::erase_if(events, [&](EventId event) { return !log.holds(event); });
-    const Split best = splitter.best(
-        log, events, leaves_, leaf,
-        random_subset(tree_.path(node).key, tree_.free_variables(node), settings_->variable_share));
+    events.clear();
+    lists_.for_each(leaves_.last_chunk(leaf), [&](EventId event) {
+        if (log.holds(event)) {
+            log.prefetch(event);
+            events.push_back(event);
+        }
+    });
+    const Split best = splitter.best(log, events, leaves_, leaf, mix(~tree_.path(node).key, events.size()));
     if (best.variable < settings_->n_variables) {
-        lists_.release(leaves_.last_chunk(leaf));
-        split(leaf, best, events, log);
-        return;
+        split(leaf, best, events, log, splitter);
+    } else {
+        // It tries again when it holds twice as many.
+        leaves_.set_until_test(leaf, static_cast<std::uint32_t>(std::max(events.size(), settings_->min_events)));
     }
-    if (n_forgotten > 0) {
-        lists_.release(leaves_.last_chunk(leaf));
-        keep(leaf, events);
-    }
-    // It tries again when it holds twice as many.
-    leaves_.set_until_test(leaf, static_cast<std::uint32_t>(std::max(events.size(), settings_->min_events)));
 }
 
-// Gives a leaf its events; it tries to split when it holds min_events.
-void GreedyTree::keep(Slot leaf, std::span<const EventId> events) {
-    std::uint32_t chunk = Leaves::none;
-    for (const EventId event : events) {
-        chunk = lists_.append(chunk, event);
-    }
-    leaves_.set_last_chunk(leaf, chunk);
-    const std::size_t missing = settings_->min_events - std::min(events.size(), settings_->min_events - 1);
-    leaves_.set_until_test(leaf, static_cast<std::uint32_t>(missing));
-}
-
-void GreedyTree::split(Slot leaf, const Split& split, std::span<const EventId> events, const EventLog& log) {
+void GreedyTree::split(Slot leaf, const Split& split, std::span<const EventId> events, const EventLog& log,
+                       Splitter& splitter) {
     const NodeId node = nodes_[leaf];
     const NodeId child = tree_.split(node, split.variable);
     gains_[node] = static_cast<float>(split.gain);
     gains_.resize(tree_.size(), 0.0F);
-    std::vector<float> inherited(settings_->n_actions);
-    for (std::size_t action = 0; action < inherited.size(); ++action) {
-        inherited[action] = leaves_.mean(leaf, action);
-    }
-    leaves_.clear(leaf);
+    lists_.release(leaves_.last_chunk(leaf));
     const Slot slots[2] = {leaf, leaves_.add()};  // the parent's slot serves its first child
     nodes_.push_back(child + 1);
     nodes_[leaf] = child;
-    std::vector<EventId> part;
+    leaves_.inherit(slots[1], leaf);
+    leaves_.inherit(slots[0], leaf);
+    std::uint32_t chunks[2] = {Leaves::none, Leaves::none};
+    std::size_t sizes[2] = {0, 0};
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const std::size_t value = splitter.value(i, split.variable) ? 1 : 0;
+        chunks[value] = lists_.append(chunks[value], events[i]);
+        ++sizes[value];
+    }
     for (std::uint32_t value = 0; value < 2; ++value) {
         const Slot slot = slots[value];
         tree_.set_label(child + value, slot);
-        for (std::size_t action = 0; action < inherited.size(); ++action) {
-            leaves_.set_mean(slot, action, inherited[action]);
+        splitter.pass_on(split.variable, value == 1, leaves_, slot);
+        leaves_.set_last_chunk(slot, chunks[value]);
+        leaves_.set_until_test(slot, static_cast<std::uint32_t>(settings_->min_events - sizes[value]));
+    }
+    for (std::size_t value = 0; value < 2; ++value) {
+        if (sizes[value] >= settings_->min_events) {  // at once, while its events are in the cache
+            try_split(slots[value], log, splitter);
         }
-        part.clear();
-        for (const EventId event : events) {
-            if (contains(log.context(event), split.variable) == (value == 1)) {
-                leaves_.learn(slot, log.action(event), log.reward(event), static_cast<float>(settings_->shrinkage));
-                part.push_back(event);
-            }
-        }
-        keep(slot, part);
     }
 }
 
@@ -134,7 +152,9 @@ void GreedyTree::check() const {
 }
 
 GreedyGrowth::GreedyGrowth(const GreedySettings& settings)
-    : settings_(&settings), log_(settings.n_variables, settings.log_capacity), splitter_(settings) {
+    : settings_(&settings),
+      log_(settings.n_variables, settings.log_capacity),
+      splitters_(settings.n_threads, Splitter(settings)) {
     trees_.reserve(settings.n_trees);
     for (std::size_t number = 0; number < settings.n_trees; ++number) {
         trees_.emplace_back(settings, number);
@@ -144,46 +164,71 @@ GreedyGrowth::GreedyGrowth(const GreedySettings& settings)
     }
 }
 
-void GreedyGrowth::prefetch(std::span<const std::uint32_t> leaves) const {
-    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+void GreedyGrowth::prefetch(std::span<const std::uint32_t> leaves, Range trees) const {
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
         trees_[tree].leaves().prefetch(leaves[tree]);
     }
 }
 
-void GreedyGrowth::add_means(std::span<const std::uint32_t> leaves, std::span<double> means) const {
-    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
-        trees_[tree].leaves().add_means(leaves[tree], means);
+void GreedyGrowth::ask(std::span<const std::uint32_t> leaves, Range trees, std::span<Voice> voices) const {
+    assert(trees.first % trees_together == 0);
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
+        const std::span<Voice> sums = voices.subspan(tree / trees_together * settings_->n_actions, settings_->n_actions);
+        if (tree % trees_together == 0) {
+            std::ranges::fill(sums, 0.0);
+        }
+        trees_[tree].leaves().add_means(leaves[tree], sums);
+    }
+}
+
+// The mean over all trees.
+void GreedyGrowth::add_up(std::span<const Voice> voices, std::span<double> means) const {
+    std::ranges::fill(means, 0.0);
+    for (std::size_t i = 0; i < voices.size(); ++i) {
+        means[i % means.size()] += voices[i];
     }
     for (double& mean : means) {
         mean /= static_cast<double>(trees_.size());
     }
 }
 
-void GreedyGrowth::plan(std::span<const std::uint32_t> leaves, ConstWords available, Plan& out) const {
+void GreedyGrowth::plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const {
     thread_local std::vector<double> means;
-    means.assign(settings_->n_actions, 0.0);
-    add_means(leaves, means);
-    inverse_gap(means, available, settings_->greed * std::sqrt(static_cast<double>(log_.n_events())), out.probabilities);
+    means.resize(settings_->n_actions);
+    add_up(voices, means);
+    const std::uint64_t horizon = settings_->lifetime == 0 ? n_events : std::min(n_events, settings_->lifetime);
+    inverse_gap(means, available, settings_->greed * std::sqrt(static_cast<double>(horizon)), out.probabilities);
     out.mode = Mode::draw;
 }
 
-void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves) {
-    const std::uint64_t number = log_.n_events();
-    const EventId id = log_.next();
+void GreedyGrowth::remember(const Observation& event) {
+    assert(event.number == log_.n_events());
     log_.append(event.context, event.action, static_cast<float>(event.reward));
-    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+}
+
+void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees,
+                         std::size_t member) {
+    const auto id = static_cast<EventId>(event.number);
+    const bool sweep = event.number % std::max<std::size_t>(1, settings_->log_capacity / 8) == 0;
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
         trees_[tree].prefetch_events(leaves[tree]);
     }
-    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
-        if (trees_[tree].learns(number)) {
-            trees_[tree].learn(leaves[tree], id, log_, splitter_);
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
+        const bool renewed = trees_[tree].renew(event.number);
+        if (trees_[tree].learns(event.number)) {
+            trees_[tree].learn(renewed ? 0 : leaves[tree], id, log_, splitters_[member]);
+        }
+        if (sweep) {
+            trees_[tree].forget(log_);
         }
     }
 }
 
 std::vector<double> GreedyGrowth::mean_rewards(std::span<const std::uint32_t> leaves) const {
-    std::vector<double> means(settings_->n_actions, 0.0);
-    add_means(leaves, means);
+    std::vector<Voice> voices(n_voices(*settings_));
+    ask(leaves, {0, trees_.size()}, voices);
+    std::vector<double> means(settings_->n_actions);
+    add_up(voices, means);
     return means;
 }
 

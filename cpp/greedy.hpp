@@ -12,6 +12,7 @@
 #include "log.hpp"
 #include "settings.hpp"
 #include "split.hpp"
+#include "team.hpp"
 #include "tree.hpp"
 
 namespace bandit_forest {
@@ -25,6 +26,12 @@ class GreedyTree {
 
     // Whether this tree learns an event: an independent draw for each tree and event.
     bool learns(std::uint64_t event) const;
+
+    // Starts anew when its lifetime is over; says whether it did.
+    bool renew(std::uint64_t event);
+
+    // Lets go of events that the log does not hold any more.
+    void forget(const EventLog& log);
 
     const Tree& tree() const { return tree_; }
     const Leaves& leaves() const { return leaves_; }
@@ -48,13 +55,14 @@ class GreedyTree {
     }
 
    private:
+    void plant(std::uint64_t generation);
     void try_split(Slot leaf, const EventLog& log, Splitter& splitter);
-    void split(Slot leaf, const Split& split, std::span<const EventId> events, const EventLog& log);
-    void keep(Slot leaf, std::span<const EventId> events);
+    void split(Slot leaf, const Split& split, std::span<const EventId> events, const EventLog& log, Splitter& splitter);
     bool may_grow(NodeId node) const;
     void check() const;
 
     const GreedySettings* settings_;    // of the forest, which outlives its trees
+    std::size_t number_;                // of this tree
     std::uint64_t key_;                 // of the draws of this tree
     std::size_t max_depth_;             // D
     Tree tree_;                         // its leaves are labelled with their slots
@@ -74,9 +82,17 @@ class GreedyGrowth {
     std::span<const Tree* const> shapes() const { return shapes_; }
     const GreedyTree& tree(std::size_t number) const { return trees_.at(number); }
 
-    void prefetch(std::span<const std::uint32_t> leaves) const;
-    void plan(std::span<const std::uint32_t> leaves, ConstWords available, Plan& out) const;
-    void learn(const Observation& event, std::span<const std::uint32_t> leaves);
+    // The means of some trees are added up, then those of all such groups: the same sums whoever adds up a group.
+    using Voice = double;  // by group and action
+    static constexpr std::size_t trees_together = 16;
+    static std::size_t n_voices(const Settings& settings) { return n_groups(settings) * settings.n_actions; }
+
+    void prefetch(std::span<const std::uint32_t> leaves, Range trees) const;
+    void ask(std::span<const std::uint32_t> leaves, Range trees, std::span<Voice> voices) const;
+    void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
+    void remember(const Observation& event);
+    // Learns the event that was remembered last.
+    void learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees, std::size_t member);
     std::vector<double> mean_rewards(std::span<const std::uint32_t> leaves) const;
     // The trees whose best available action an action is.
     std::vector<std::uint32_t> votes(std::span<const std::uint32_t> leaves, ConstWords available) const;
@@ -91,13 +107,16 @@ class GreedyGrowth {
     }
 
    private:
-    void add_means(std::span<const std::uint32_t> leaves, std::span<double> means) const;
+    static std::size_t n_groups(const Settings& settings) {
+        return (settings.n_trees + trees_together - 1) / trees_together;
+    }
+    void add_up(std::span<const Voice> voices, std::span<double> means) const;
 
     const GreedySettings* settings_;    // of the forest
     EventLog log_;
     std::vector<GreedyTree> trees_;
     std::vector<const Tree*> shapes_;   // of the trees, for routing
-    Splitter splitter_;                 // scratch for splitting
+    std::vector<Splitter> splitters_;   // by thread
 };
 
 }  // namespace bandit_forest

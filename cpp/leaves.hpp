@@ -6,7 +6,6 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,28 +33,32 @@ class Leaves {
     Slot add() {
         const auto slot = static_cast<Slot>(size());
         lines_of_slots_.resize(lines_of_slots_.size() + lines_);
-        clear(slot);
+        set_last_chunk(slot, none);
+        set_until_test(slot, never);
         return slot;
     }
 
-    void clear(Slot slot) {
-        for (std::size_t i = 0; i < 2 * n_actions_; ++i) {
-            word(slot, i) = 0;
+    // A leaf without events, with the means of its parent.
+    void inherit(Slot slot, Slot parent) {
+        for (std::size_t action = 0; action < n_actions_; ++action) {
+            set_mean(slot, action, mean(parent, action));
+            set_count(slot, action, 0.0F);
         }
-        set_last_chunk(slot, none);
-        set_until_test(slot, never);
     }
 
     float mean(Slot slot, std::size_t action) const { return std::bit_cast<float>(word(slot, action)); }
     void set_mean(Slot slot, std::size_t action, float mean) { word(slot, action) = std::bit_cast<std::uint32_t>(mean); }
     float count(Slot slot, std::size_t action) const { return std::bit_cast<float>(word(slot, n_actions_ + action)); }
+    void set_count(Slot slot, std::size_t action, float count) {
+        word(slot, n_actions_ + action) = std::bit_cast<std::uint32_t>(count);
+    }
 
     // A mean over the events of the leaf and `shrinkage` inherited ones. In float, counts stop at 2^24 and the mean
     // goes on as a moving average.
     void learn(Slot slot, std::size_t action, float reward, float shrinkage) {
         const float n = count(slot, action) + 1.0F;
         const float before = mean(slot, action);
-        word(slot, n_actions_ + action) = std::bit_cast<std::uint32_t>(n);
+        set_count(slot, action, n);
         set_mean(slot, action, before + (reward - before) / (n + shrinkage));
     }
 
@@ -117,7 +120,8 @@ class Leaves {
     LargeVector<Line> lines_of_slots_;  // one slot after the other
 };
 
-// The events of all leaves of a tree, in chunks of a cache line that are linked from the newest to the oldest.
+// The events of all leaves of a tree, in chunks of a cache line. A list is a ring of chunks, known by its newest one,
+// which leads to the oldest.
 class EventLists {
    public:
     // Appends to the list that ends in `chunk`; gives back the chunk in which it ends now.
@@ -125,7 +129,10 @@ class EventLists {
         if (chunk == Leaves::none || chunks_[chunk].size == capacity) {
             const std::uint32_t fresh = take();
             chunks_[fresh].size = 0;
-            chunks_[fresh].previous = chunk;
+            chunks_[fresh].next = fresh;
+            if (chunk != Leaves::none) {
+                std::swap(chunks_[fresh].next, chunks_[chunk].next);
+            }
             chunk = fresh;
         }
         Chunk& last = chunks_[chunk];
@@ -133,21 +140,35 @@ class EventLists {
         return chunk;
     }
 
-    // Copies the events of a list into `out`, oldest first.
-    void read(std::uint32_t chunk, std::vector<EventId>& out) const {
-        out.clear();
-        for (; chunk != Leaves::none; chunk = chunks_[chunk].previous) {
-            const Chunk& one = chunks_[chunk];
-            out.insert(out.end(), std::make_reverse_iterator(one.events + one.size), std::make_reverse_iterator(one.events));
-        }
-        std::ranges::reverse(out);
+    // Calls visit(event) for each event of a list, oldest first.
+    template <class Visit>
+    void for_each(std::uint32_t chunk, Visit&& visit) const {
+        for_each_chunk(chunk, [&](std::uint32_t number) {
+            const Chunk& one = chunks_[number];
+            for (std::uint32_t i = 0; i < one.size; ++i) {
+                visit(one.events[i]);
+            }
+        });
     }
 
     // Gives the chunks of a list back.
     void release(std::uint32_t chunk) {
-        for (; chunk != Leaves::none; chunk = chunks_[chunk].previous) {
-            free_.push_back(chunk);
+        for_each_chunk(chunk, [&](std::uint32_t number) { free_.push_back(number); });
+    }
+
+    // Gives back the oldest chunks whose events are all gone; gives back the chunk in which the list ends now.
+    template <class IsGone>
+    std::uint32_t drop_oldest(std::uint32_t last, IsGone&& is_gone) {
+        while (last != Leaves::none) {
+            const std::uint32_t oldest = chunks_[last].next;
+            if (!is_gone(chunks_[oldest].events[chunks_[oldest].size - 1])) {
+                break;
+            }
+            free_.push_back(oldest);
+            chunks_[last].next = chunks_[oldest].next;
+            last = oldest == last ? Leaves::none : last;
         }
+        return last;
     }
 
     void prefetch([[maybe_unused]] std::uint32_t chunk) const {
@@ -173,10 +194,22 @@ class EventLists {
     static constexpr std::uint32_t capacity = 14;
 
     struct alignas(64) Chunk {
-        std::uint32_t previous;           // the chunk of older events
-        std::uint32_t size;               // events in this chunk
-        EventId events[capacity];         // oldest first
+        std::uint32_t next;        // the chunk of newer events; the newest leads to the oldest
+        std::uint32_t size;        // events in this chunk
+        EventId events[capacity];  // oldest first
     };
+
+    template <class Visit>
+    void for_each_chunk(std::uint32_t last, Visit&& visit) const {
+        if (last == Leaves::none) {
+            return;
+        }
+        std::uint32_t chunk = last;
+        do {
+            chunk = chunks_[chunk].next;
+            visit(chunk);
+        } while (chunk != last);
+    }
 
     std::uint32_t take() {
         if (free_.empty()) {
@@ -199,8 +232,10 @@ class EventLists {
             claim(chunk);
         }
         for (Slot slot = 0; slot < leaves.size(); ++slot) {
-            for (std::uint32_t chunk = leaves.last_chunk(slot); chunk != Leaves::none; chunk = chunks_[chunk].previous) {
+            const std::uint32_t last = leaves.last_chunk(slot);
+            for (std::uint32_t chunk = last; chunk != Leaves::none;) {
                 claim(chunk);
+                chunk = chunks_[chunk].next == last ? Leaves::none : chunks_[chunk].next;
             }
         }
         for (const std::uint8_t claims : used) {

@@ -16,6 +16,7 @@ struct Settings {
     double variable_share;      // share of the variables that a node may split on
     std::size_t max_nodes;      // most nodes of a tree
     std::uint64_t seed;         // of all draws
+    std::size_t n_threads;      // that work on a batch; the results are the same for any number of them
 };
 
 // Which actions are in play on a path that still selects its variable.
@@ -59,6 +60,7 @@ struct GreedySettings : Settings {
     double shrinkage;          // events that a leaf's inheritance of means is worth
     double learning_share;     // share of the trees that learn an event
     std::size_t log_capacity;  // events that are remembered for splitting; a power of two
+    std::uint64_t lifetime;    // events after which a tree is replaced by a new one; 0 for never
     double greed;              // exploration by inverse gap weighting with greed * sqrt(events)
 };
 

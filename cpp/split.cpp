@@ -1,8 +1,10 @@
 #include "split.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <bit>
 
 #include "clones.hpp"
+#include "random.hpp"
 
 namespace bandit_forest {
 
@@ -23,12 +25,12 @@ void transpose(std::uint64_t* block) {
     }
 }
 
-// counts[j] = number of events, among those in `mask`, with value 1 of candidate j.
+// counts[j] = number of events, among those in `mask`, with value 1 of variable j.
 BANDIT_FOREST_CLONES
 void count_ones(const std::uint64_t* blocks, const std::uint64_t* mask, std::size_t n_blocks, std::size_t columns,
-                const std::uint32_t* candidates, std::size_t n, double* counts) {
+                const std::uint32_t* variables, std::size_t n, double* counts) {
     for (std::size_t j = 0; j < n; ++j) {
-        const std::uint64_t* const column = blocks + candidates[j];
+        const std::uint64_t* const column = blocks + variables[j];
         int count = 0;
         for (std::size_t block = 0; block < n_blocks; ++block) {
             count += __builtin_popcountll(column[block * columns] & mask[block]);
@@ -53,118 +55,170 @@ void add_gains(double* __restrict gains, const double* __restrict counts, const 
 }  // namespace
 
 Splitter::Splitter(const GreedySettings& settings)
-    : settings_(&settings), words_(words_for(settings.n_variables + 1)), row_of_(settings.n_actions, unseen) {}
+    : settings_(&settings), words_(words_for(settings.n_variables + 1)), rows_(settings.n_actions, unseen) {}
+
+void Splitter::choose_candidates(std::uint64_t key) {
+    candidates_.resize(settings_->n_variables);
+    std::size_t n = 0;
+    double least = 1.0;
+    std::uint32_t first = 0;  // the one that is drawn where the share leaves none
+    for (std::uint32_t variable = 0; variable < settings_->n_variables; ++variable) {
+        const double drawn = uniform(mix(key, variable));
+        first = drawn < least ? variable : first;
+        least = std::min(least, drawn);
+        candidates_[n] = variable;
+        n += drawn < settings_->variable_share ? 1 : 0;
+    }
+    candidates_.resize(std::max<std::size_t>(n, 1));
+    candidates_[0] = n == 0 ? first : candidates_[0];
+    counts_.resize(candidates_.size());
+    sums_.resize(candidates_.size());
+    gains_.assign(candidates_.size(), 0.0);
+}
+
+std::size_t Splitter::row_of(std::size_t action) {
+    if (rows_[action] == unseen) {
+        rows_[action] = static_cast<std::uint32_t>(actions_.size());
+        actions_.push_back(action);
+        plays_.resize(actions_.size() * n_blocks_, 0);
+        rewarded_.resize(actions_.size() * n_blocks_, 0);
+    }
+    return rows_[action];
+}
 
 void Splitter::collect(const EventLog& log, std::span<const EventId> events) {
-    for (const EventId event : events) {
-        log.prefetch(event);
-    }
     const std::size_t columns = words_ * 64;
     n_blocks_ = words_for(events.size());
-    blocks_.assign(n_blocks_ * columns, 0);
+    blocks_.resize(n_blocks_ * columns);
+    std::fill(blocks_.end() - static_cast<std::ptrdiff_t>(columns), blocks_.end(), 0);
     for (const std::size_t action : actions_) {
-        row_of_[action] = unseen;
+        rows_[action] = unseen;
     }
     actions_.clear();
     plays_.clear();
     rewarded_.clear();
-    n_plays_.clear();
-    n_rewards_.clear();
-    squares_.clear();
     binary_ = true;
     for (std::size_t i = 0; i < events.size(); ++i) {
-        const std::uint64_t* const context = log.record(events[i]);
-        const std::size_t block = i / 64;
+        const std::uint64_t* const record = log.record(events[i]);
+        std::uint64_t* const block = blocks_.data() + i / 64 * columns + i % 64;
         for (std::size_t w = 0; w < words_; ++w) {
-            blocks_[block * columns + w * 64 + i % 64] = context[w];
+            block[w * 64] = record[w];
         }
-        const std::size_t action = log.action(events[i]);
-        if (row_of_[action] == unseen) {
-            row_of_[action] = static_cast<std::uint32_t>(actions_.size());
-            actions_.push_back(action);
-            plays_.resize(plays_.size() + n_blocks_, 0);
-            rewarded_.resize(rewarded_.size() + n_blocks_, 0);
-            n_plays_.push_back(0.0);
-            n_rewards_.push_back(0.0);
-            squares_.push_back(0.0);
-        }
-        const std::size_t row = row_of_[action];
         const float reward = log.reward(events[i]);
-        const std::uint64_t bit = std::uint64_t{1} << (i % 64);
-        plays_[row * n_blocks_ + block] |= bit;
-        rewarded_[row * n_blocks_ + block] |= reward == 1.0F ? bit : 0;
-        binary_ = binary_ && (reward == 0.0F || reward == 1.0F);
-        n_plays_[row] += 1.0;
-        n_rewards_[row] += static_cast<double>(reward);
-        squares_[row] += static_cast<double>(reward) * static_cast<double>(reward);
+        const std::size_t at = row_of(log.action(events[i])) * n_blocks_ + i / 64;
+        plays_[at] |= std::uint64_t{1} << (i % 64);
+        rewarded_[at] |= std::uint64_t{reward == 1.0F} << (i % 64);
+        binary_ &= (reward == 0.0F) | (reward == 1.0F);
     }
     for (std::size_t part = 0; part < n_blocks_ * words_; ++part) {
         transpose(blocks_.data() + part * 64);
     }
 }
 
-// The sums of rewards that are not all 0 or 1: event by event, in their order.
-void Splitter::add_fractions(const EventLog& log, std::span<const EventId> events) {
+// Plays and rewards of each action; rewards that are not all 0 or 1 event by event, in their order.
+void Splitter::add_up(const EventLog& log, std::span<const EventId> events) {
+    const auto size = [&](const std::vector<std::uint64_t>& masks, std::size_t row) {
+        return static_cast<double>(bandit_forest::count({masks.data() + row * n_blocks_, n_blocks_}));
+    };
+    n_plays_.resize(actions_.size());
+    n_rewards_.assign(actions_.size(), 0.0);
+    squares_.assign(actions_.size(), 0.0);
+    for (std::size_t row = 0; row < actions_.size(); ++row) {
+        n_plays_[row] = size(plays_, row);
+        if (binary_) {
+            n_rewards_[row] = squares_[row] = size(rewarded_, row);
+        }
+    }
+    if (binary_) {
+        return;
+    }
     fractions_.assign(actions_.size() * words_ * 64, 0.0);
     for (const EventId event : events) {
         const auto reward = static_cast<double>(log.reward(event));
-        double* const sums = fractions_.data() + row_of_[log.action(event)] * words_ * 64;
-        if (reward > 0.0) {
-            for_each(log.context(event), [&](std::size_t i) { sums[i] += reward; });
-        }
+        const std::size_t row = rows_[log.action(event)];
+        n_rewards_[row] += reward;
+        squares_[row] += reward * reward;
+        double* const sums = fractions_.data() + row * words_ * 64;
+        for_each(log.context(event), [&](std::size_t i) { sums[i] += reward; });
+    }
+}
+
+void Splitter::count(const std::vector<std::uint64_t>& masks, std::size_t row, std::span<const std::uint32_t> variables,
+                     double* counts) const {
+    count_ones(blocks_.data(), masks.data() + row * n_blocks_, n_blocks_, words_ * 64, variables.data(),
+               variables.size(), counts);
+}
+
+void Splitter::sum(std::size_t row, std::span<const std::uint32_t> variables, double* sums) const {
+    if (binary_) {
+        count(rewarded_, row, variables, sums);
+        return;
+    }
+    for (std::size_t j = 0; j < variables.size(); ++j) {
+        sums[j] = fractions_[row * words_ * 64 + variables[j]];
     }
 }
 
 // Adds up the gains of all candidates; gives back the variance of the rewards within the leaf, summed over its events.
 double Splitter::score(const Leaves& leaves, Slot leaf) {
-    const std::size_t n = candidates_.size();
-    const auto counts = [&](const std::uint64_t* mask, double* out) {
-        count_ones(blocks_.data(), mask, n_blocks_, words_ * 64, candidates_.data(), n, out);
-    };
     double noise = 0.0;
     for (std::size_t row = 0; row < actions_.size(); ++row) {
         const auto mean = static_cast<double>(leaves.mean(leaf, actions_[row]));
         noise += squares_[row] - 2.0 * mean * n_rewards_[row] + n_plays_[row] * mean * mean;
-        counts(plays_.data() + row * n_blocks_, counts_.data());
-        for (std::size_t j = 0; j < n; ++j) {
-            ones_[j] += counts_[j];
+        if (n_plays_[row] >= 2.0) {
+            count(plays_, row, candidates_, counts_.data());
+            sum(row, candidates_, sums_.data());
+            add_gains(gains_.data(), counts_.data(), sums_.data(), n_plays_[row], n_rewards_[row], mean,
+                      settings_->shrinkage, candidates_.size());
         }
-        if (n_plays_[row] < 2.0) {
-            continue;
-        }
-        if (binary_) {
-            counts(rewarded_.data() + row * n_blocks_, sums_.data());
-        } else {
-            for (std::size_t j = 0; j < n; ++j) {
-                sums_[j] = fractions_[row * words_ * 64 + candidates_[j]];
-            }
-        }
-        add_gains(gains_.data(), counts_.data(), sums_.data(), n_plays_[row], n_rewards_[row], mean,
-                  settings_->shrinkage, n);
     }
     return noise;
 }
 
-Split Splitter::best(const EventLog& log, std::span<const EventId> events, const Leaves& leaves, Slot leaf,
-                     std::vector<std::uint32_t> candidates) {
-    candidates_ = std::move(candidates);
-    counts_.resize(candidates_.size());
-    sums_.resize(candidates_.size());
-    ones_.assign(candidates_.size(), 0.0);
-    gains_.assign(candidates_.size(), 0.0);
-    collect(log, events);
-    if (!binary_) {
-        add_fractions(log, events);
+// The variables on the path of a leaf do not vary, so that none of them is tested again.
+bool Splitter::varies(std::uint32_t variable, std::size_t n_events) const {
+    std::size_t ones = 0;
+    for (std::size_t block = 0; block < n_blocks_; ++block) {
+        ones += static_cast<std::size_t>(std::popcount(blocks_[block * words_ * 64 + variable]));
     }
-    const auto n_events = static_cast<double>(events.size());
-    const double least = settings_->min_gain * score(leaves, leaf) / n_events;
+    return ones > 0 && ones < n_events;
+}
+
+Split Splitter::best(const EventLog& log, std::span<const EventId> events, const Leaves& leaves, Slot leaf,
+                     std::uint64_t key) {
+    choose_candidates(key);
+    collect(log, events);
+    add_up(log, events);
+    const double least = settings_->min_gain * score(leaves, leaf) / static_cast<double>(events.size());
     Split split{static_cast<std::uint32_t>(settings_->n_variables), 0.0};
     for (std::size_t j = 0; j < candidates_.size(); ++j) {
-        if (gains_[j] > split.gain && gains_[j] >= least && ones_[j] > 0.0 && ones_[j] < n_events) {
+        if (gains_[j] > split.gain && gains_[j] >= least && varies(candidates_[j], events.size())) {
             split = {candidates_[j], gains_[j]};
         }
     }
     return split;
+}
+
+bool Splitter::value(std::size_t event, std::uint32_t variable) const {
+    return ((blocks_[event / 64 * words_ * 64 + variable] >> (event % 64)) & 1U) != 0;
+}
+
+void Splitter::pass_on(std::uint32_t variable, bool value, Leaves& leaves, Slot child) {
+    for (std::size_t row = 0; row < actions_.size(); ++row) {
+        double n = 0.0;
+        double total = 0.0;
+        count(plays_, row, {&variable, 1}, &n);
+        sum(row, {&variable, 1}, &total);
+        if (!value) {
+            n = n_plays_[row] - n;
+            total = n_rewards_[row] - total;
+        }
+        if (n > 0.0) {
+            const double inherited = settings_->shrinkage * static_cast<double>(leaves.mean(child, actions_[row]));
+            leaves.set_mean(child, actions_[row], static_cast<float>((inherited + total) / (n + settings_->shrinkage)));
+            leaves.set_count(child, actions_[row], static_cast<float>(n));
+        }
+    }
 }
 
 }  // namespace bandit_forest

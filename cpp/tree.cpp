@@ -142,9 +142,9 @@ void Tree::check() {
     require(next == steps_.size(), "a node belongs to no path");
 }
 
-void route(std::span<const Tree* const> trees, ConstWords context, std::span<std::uint32_t> labels) {
+void route(std::span<const Tree* const> trees, std::span<const std::uint8_t> context, std::span<std::uint32_t> labels) {
     assert(trees.size() == labels.size());
-    const std::uint64_t* const bits = context.data();
+    const std::uint8_t* const values = context.data();
     for (std::size_t start = 0; start < trees.size(); start += group) {
         const std::size_t n = std::min(group, trees.size() - start);
         const Step* steps[group];
@@ -160,9 +160,9 @@ void route(std::span<const Tree* const> trees, ConstWords context, std::span<std
             moved = false;
             for (std::size_t g = 0; g < n; ++g) {
                 const Step step = steps[g][at[g]];
-                const std::uint64_t value = (bits[step.variable / 64] >> (step.variable % 64)) & 1U;
                 const bool inner = step.variable != leaf;
-                at[g] = inner ? step.child + static_cast<NodeId>(value) : at[g];
+                const NodeId next = step.child + values[step.variable];
+                at[g] = inner ? next : at[g];
                 moved |= inner;
                 prefetch(steps[g] + at[g]);
             }

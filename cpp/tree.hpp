@@ -74,8 +74,8 @@ class Tree {
 };
 
 // Routes one context through many trees at once, so that their cache misses overlap; gives back the leaves' labels.
-// The context has n_variables + 1 bits, the last one zero.
-void route(std::span<const Tree* const> trees, ConstWords context, std::span<std::uint32_t> labels);
+// The context has n_variables + 1 values, the last one zero.
+void route(std::span<const Tree* const> trees, std::span<const std::uint8_t> context, std::span<std::uint32_t> labels);
 
 // How much of the variance of the rewards the splits of a tree explain, by variable: what the means of the actions differ
 // by between the two sides of a split, summed over events, less what chance would show. `recall` adds what a node itself

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bandit_forest import BanditForest, BanditTree, InvalidArgumentError
+from bandit_forest import BanditForest, BanditTree, Greedy, InvalidArgumentError
 from bandit_forest.drawing import Box, draw
 from bandit_forest.worlds import HiddenTree
 
@@ -24,7 +24,7 @@ def played(forest, n_events=8000):
 @pytest.fixture(scope="module", params=["greedy", "paper", "tree"])
 def forest(request):
     make = {
-        "greedy": lambda: BanditForest(**SIZES, n_trees=2, seed=1),
+        "greedy": lambda: BanditForest(**SIZES, n_trees=2, seed=1, growth=Greedy(learning_share=1.0)),
         "paper": lambda: BanditForest.paper(**SIZES, n_trees=2, max_depth=5, seed=1),
         "tree": lambda: BanditTree(**SIZES, max_depth=4, seed=1),
     }

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from bandit_forest import BanditForest, BanditTree, Elimination, Explanation, InvalidArgumentError, RoundRobin
+from bandit_forest import BanditForest, BanditTree, Elimination, Explanation, Greedy, InvalidArgumentError, RoundRobin
 from bandit_forest.worlds import HiddenTree
 
 pytestmark = pytest.mark.core
@@ -114,7 +114,7 @@ def test_names_are_those_given_or_numbers(forest):
 
 
 def test_the_margin_is_to_the_next_best():
-    forest = BanditForest(n_variables=1, n_actions=3, n_trees=1)
+    forest = BanditForest(n_variables=1, n_actions=3, n_trees=1, growth=Greedy(learning_share=1.0))
     forest.learn_many(np.zeros((4, 1)), [0, 1, 2, 2], [0.5, 1.0, 0.0, 0.0], propensities=[0.3] * 4)
     explanation = forest.explain([0])
     means = explanation.mean_rewards

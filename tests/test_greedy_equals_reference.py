@@ -19,6 +19,7 @@ GROWTHS = st.builds(
     shrinkage=st.sampled_from([0.5, 2.0, 3.7]),
     learning_share=st.sampled_from([0.5, 1.0]),
     log_capacity=st.sampled_from([128, 256, 2**20]),
+    lifetime=st.sampled_from([None, None, 1, 100, 333]),
 )
 
 
@@ -27,18 +28,14 @@ def forests(draw):
     return {
         "n_variables": draw(st.sampled_from([1, 2, 5, 63, 64, 70])),
         "n_actions": draw(st.sampled_from([2, 3, 7, 8, 66])),
-        "n_trees": draw(st.integers(1, 5)),
+        "n_trees": draw(st.sampled_from([1, 2, 3, 4, 5, 17, 33])),
         "max_depth": draw(st.sampled_from([1, 3, (2, 6), 40])),
-        "variable_share": draw(st.sampled_from([0.3, 0.5, 1.0])),
+        "variable_share": draw(st.sampled_from([0.05, 0.3, 0.5, 1.0])),
         "growth": draw(GROWTHS),
         "exploration": InverseGap(greed=draw(st.sampled_from([0.5, 10.0]))),
         "max_nodes": draw(st.sampled_from([1, 7, 2**17])),
         "seed": draw(st.integers(0, 2**64 - 1)),
     }
-
-
-def depth_of(core, node):
-    return core.n_variables - len(node.free_variables)
 
 
 def assert_same_trees(core, reference):
@@ -47,7 +44,7 @@ def assert_same_trees(core, reference):
         assert core.tree(number).max_depth == tree.max_depth
         assert len(nodes) == len(tree.nodes)
         for row, node in enumerate(tree.nodes):
-            assert nodes.depth[row] == depth_of(core, node)
+            assert nodes.depth[row] == node.depth
             assert nodes.variable[row] == (-1 if node.variable is None else node.variable)
             assert nodes.gain[row] == np.float32(node.gain)
             if node.variable is None:
@@ -107,3 +104,18 @@ def test_available_actions_and_late_rewards_are_identical():
                 reference.learn(*late, propensity=1.0)
             waiting.clear()
     assert_same_trees(core, reference)
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 8])
+def test_threads_change_nothing(n_threads):
+    parameters = {"n_variables": 20, "n_actions": 4, "n_trees": 50, "growth": Greedy(min_events=20, lifetime=900)}
+    contexts, rewards = world(parameters, n_events=3000, fractional=True, seed=4)
+    alone, together = BanditForest(**parameters), BanditForest(**parameters, n_threads=n_threads)
+    first, second = slice(0, 1500), slice(1500, None)
+    played, expected = (forest.play(contexts[first], rewards[first]) for forest in (together, alone))
+    np.testing.assert_array_equal(played.actions, expected.actions)
+    np.testing.assert_array_equal(played.propensities, expected.propensities)
+    actions = np.random.default_rng(0).integers(0, 4, 1500)
+    for forest in (together, alone):
+        forest.learn_many(contexts[second], actions, rewards[second, 0], propensities=np.full(1500, 0.25))
+    assert together.__getstate__() == alone.__getstate__()

@@ -34,6 +34,7 @@ __all__ = ["BanditForest", "BanditTree"]
 
 _ALL = np.empty(0, dtype=np.bool_)
 _MAX_SEED = 2**64 - 1
+_MAX_THREADS = 256
 _MOST_CELLS = 2**28  # numbers in one array: beyond that memory would run out at the first event
 _RULES: dict[str, Callable[..., Growth | Exploration]] = {
     rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
@@ -77,6 +78,8 @@ class BanditForest(CheckedPolicy):
         Most nodes of a tree, which bounds memory; a full tree goes on learning in its leaves.
     seed
         Of all draws: the same seed and the same events give the same forest.
+    n_threads
+        Threads that work on batches of events, with greedy growth; the results are the same for any number of them.
     variable_names, action_names
         Names to speak of variables and actions in rules.
 
@@ -105,6 +108,7 @@ class BanditForest(CheckedPolicy):
         exploration: Exploration = _DEFAULT_EXPLORATION,
         max_nodes: int = 2**17,
         seed: int = 0,
+        n_threads: int = 1,
         variable_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
     ) -> None:
@@ -130,6 +134,9 @@ class BanditForest(CheckedPolicy):
         self._exploration = exploration
         self._max_nodes = check_int(max_nodes, "max_nodes", owner, high=2**31 - 1)
         self._seed = check_int(seed, "seed", owner, low=0, high=_MAX_SEED)
+        self._n_threads = check_int(n_threads, "n_threads", owner, high=_MAX_THREADS)
+        if self._n_threads > 1 and not isinstance(growth, Greedy):
+            refuse("n_threads", owner, "1 with elimination", n_threads)
         self._variable_names = _check_names(variable_names, "variable_names", owner, self._n_variables, "x")
         self._action_names = _check_names(action_names, "action_names", owner, self._n_actions, "action ")
         self._core = self._make_core()
@@ -209,7 +216,7 @@ class BanditForest(CheckedPolicy):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters that make this forest again, names excepted."""
+        """The parameters that make this forest again, names and threads excepted."""
         low, high = self._max_depth
         return {
             "n_variables": self._n_variables,
@@ -310,10 +317,11 @@ class BanditForest(CheckedPolicy):
         archive.write(_check_path(path, f"{type(self).__name__}.save"), self._to_bytes())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, n_threads: int = 1) -> Self:
         """Read a forest that `save` has written; it goes on as if it had never stopped."""
         name = _check_path(path, f"{cls.__name__}.load")
-        return cls._from_parts(*archive.read(name), name=name)
+        n_threads = check_int(n_threads, "n_threads", f"{cls.__name__}.load", high=_MAX_THREADS)
+        return cls._from_parts(*archive.read(name), name=name, n_threads=n_threads)
 
     def __getstate__(self) -> bytes:
         return self._to_bytes()
@@ -331,6 +339,7 @@ class BanditForest(CheckedPolicy):
             variable_share=self._variable_share,
             max_nodes=self._max_nodes,
             seed=self._seed,
+            n_threads=self._n_threads,
         )
         growth, exploration = self._growth, self._exploration
         if isinstance(growth, Greedy):
@@ -357,7 +366,7 @@ class BanditForest(CheckedPolicy):
         return header, self._core.save()
 
     @classmethod
-    def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str) -> Self:
+    def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str, n_threads: int = 1) -> Self:
         saved = BanditTree if header.get("policy") == "BanditTree" else BanditForest
         if issubclass(cls, BanditTree) and saved is not BanditTree:
             raise DamagedFileError(f"'{name}' holds a {saved.__name__}, not a {cls.__name__}.")
@@ -369,6 +378,7 @@ class BanditForest(CheckedPolicy):
                 **_parameters_from_json(header["parameters"]),
                 variable_names=header["variable_names"],
                 action_names=header["action_names"],
+                n_threads=n_threads,
             )
             forest._core = forest._make_core(arrays)
             if saved is BanditTree and forest.n_trees != 1:
@@ -486,7 +496,8 @@ def _elimination_settings(
 
 
 def _greedy_settings(settings: _core.Settings, growth: Greedy, exploration: InverseGap) -> _core.GreedySettings:
-    return _core.GreedySettings(settings, **asdict(growth), greed=exploration.greed)
+    numbers = asdict(growth) | {"lifetime": growth.lifetime or 0}
+    return _core.GreedySettings(settings, **numbers, greed=exploration.greed)
 
 
 def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:

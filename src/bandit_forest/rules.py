@@ -93,6 +93,8 @@ class Greedy:
         Share of the trees that learn an event; each tree draws its own events.
     log_capacity
         Events that are remembered for splitting, a power of two; with `max_nodes` it bounds memory.
+    lifetime
+        Events after which a tree is replaced by a new one, for worlds that change; the trees take turns. None: never.
 
     Examples
     --------
@@ -100,11 +102,12 @@ class Greedy:
     2.0
     """
 
-    min_events: int = 100
+    min_events: int = 60
     min_gain: float = 6.0
     shrinkage: float = 2.0
-    learning_share: float = 1.0
+    learning_share: float = 0.5
     log_capacity: int = 2**21
+    lifetime: int | None = None
 
     def __post_init__(self) -> None:
         capacity = check_int(self.log_capacity, "log_capacity", "Greedy", low=2, high=2**31)
@@ -117,6 +120,7 @@ class Greedy:
             shrinkage=check_number(self.shrinkage, "shrinkage", "Greedy", "a number in [0.001, 1000]", 0.001, 1000.0),
             learning_share=check_number(self.learning_share, "learning_share", "Greedy", *_SHARE, open_low=True),
             log_capacity=capacity,
+            lifetime=None if self.lifetime is None else check_int(self.lifetime, "lifetime", "Greedy", high=2**62),
         )
 
 

@@ -22,7 +22,6 @@ from bandit_forest.randomness import (
     draw,
     draw_depth,
     mix,
-    random_subset,
     root_key,
     uniform,
 )
@@ -30,9 +29,10 @@ from bandit_forest.reference.exploration import inverse_gap, pick
 from bandit_forest.rules import Greedy, InverseGap
 from bandit_forest.validation import check_int, check_number, check_range
 
-__all__ = ["GreedyLeaf", "GreedyReferenceForest", "GreedyReferenceTree", "best_split"]
+__all__ = ["GreedyLeaf", "GreedyReferenceForest", "GreedyReferenceTree", "best_split", "candidates", "child_of"]
 
 Bits = NDArray[np.uint8]
+_ALL_BITS = (1 << 64) - 1
 
 
 class Event(NamedTuple):
@@ -49,8 +49,7 @@ class GreedyLeaf:
     """A node of a tree: a leaf until it splits. Means and counts are kept in single precision, as in the core."""
 
     key: int
-    free_variables: list[int]
-    """The variables that are not on its path."""
+    depth: int
     means: NDArray[np.float32]
     counts: NDArray[np.float32]
     events: list[Event] = field(default_factory=list)
@@ -66,55 +65,81 @@ class GreedyLeaf:
         self.counts[action] += np.float32(1)
         self.means[action] += (reward - self.means[action]) / (self.counts[action] + np.float32(shrinkage))
 
-    def keep(self, events: list[Event], min_events: int) -> None:
-        """Hold events; try to split when there are `min_events` of them."""
-        self.events = events
-        self.until_test = min_events - min(len(events), min_events - 1)
+
+def candidates(leaf: GreedyLeaf, n_variables: int, share: float) -> list[int]:
+    """Draw the variables that a leaf may split on, at least one, anew for each try: f(θ, c, i)."""
+    key = mix(leaf.key ^ _ALL_BITS, len(leaf.events))
+    draws = [uniform(mix(key, variable)) for variable in range(n_variables)]
+    return [variable for variable, drawn in enumerate(draws) if drawn < share] or [draws.index(min(draws))]
 
 
-def best_split(leaf: GreedyLeaf, growth: Greedy, variable_share: float) -> tuple[int, float] | None:
+def best_split(leaf: GreedyLeaf, growth: Greedy, variables: list[int]) -> tuple[int, float] | None:
     """Give the variable that explains most of the variance of a leaf's rewards, and how much, if it is enough."""
     contexts = np.array([event.context for event in leaf.events], dtype=np.int64)
-    actions = np.array([event.action for event in leaf.events])
-    rewards = [float(event.reward) for event in leaf.events]
-    rows = [(action, np.flatnonzero(actions == action)) for action in dict.fromkeys(actions.tolist())]
+    played = plays_by_action(leaf.events)
     noise = 0.0
-    for action, played in rows:
+    for action, events in played.items():
         mean = float(leaf.means[action])
-        total = sum((rewards[position] for position in played), 0.0)
-        squares = sum((rewards[position] * rewards[position] for position in played), 0.0)
-        noise += squares - 2.0 * mean * total + len(played) * mean * mean
+        total = _total(events)
+        squares = sum((float(event.reward) * float(event.reward) for event in events), 0.0)
+        noise += squares - 2.0 * mean * total + len(events) * mean * mean
     least = growth.min_gain * noise / len(leaf.events)
     best, best_gain = None, 0.0
-    for variable in random_subset(leaf.key, leaf.free_variables, variable_share):
+    for variable in variables:
         if int(contexts[:, variable].sum()) in (0, len(leaf.events)):
             continue
         gain = 0.0
-        for action, played in rows:
-            if len(played) >= 2:
-                gain += _explained(leaf, action, played, contexts[:, variable], rewards, growth.shrinkage)
+        for action, events in played.items():
+            if len(events) >= 2:
+                gain += _explained(float(leaf.means[action]), events, variable, growth.shrinkage)
         if gain > best_gain and gain >= least:
             best, best_gain = variable, gain
     return None if best is None else (best, best_gain)
 
 
-def _explained(
-    leaf: GreedyLeaf,
-    action: int,
-    played: NDArray[np.intp],
-    values: NDArray[np.int64],
-    rewards: list[float],
-    weight: float,
-) -> float:
+def plays_by_action(events: list[Event]) -> dict[int, list[Event]]:
+    """Sort events by their actions, in the order of the first plays."""
+    played: dict[int, list[Event]] = {}
+    for event in events:
+        played.setdefault(event.action, []).append(event)
+    return played
+
+
+def _total(events: list[Event]) -> float:
+    return sum((float(event.reward) for event in events), 0.0)
+
+
+def _part(events: list[Event], variable: int, value: int) -> tuple[int, float]:
+    """Count the events with a value, and add up their rewards: those of value 0 are all but those of value 1."""
+    ones = [event for event in events if event.context[variable]]
+    if value:
+        return len(ones), _total(ones)
+    return len(events) - len(ones), _total(events) - _total(ones)
+
+
+def _explained(mean: float, events: list[Event], variable: int, weight: float) -> float:
     """Give the variance of one action's rewards that a variable explains, its means shrunk towards the leaf's."""
-    mean = float(leaf.means[action])
-    total = sum((rewards[position] for position in played), 0.0)
-    n1 = float(values[played].sum())
-    n0 = len(played) - n1
-    sum1 = sum((rewards[position] for position in played if values[position]), 0.0)
+    n1, sum1 = _part(events, variable, 1)
+    n0, sum0 = _part(events, variable, 0)
     shift1 = (sum1 + weight * mean) / (n1 + weight) - mean
-    shift0 = (total - sum1 + weight * mean) / (n0 + weight) - mean
+    shift0 = (sum0 + weight * mean) / (n0 + weight) - mean
     return n1 * shift1 * shift1 + n0 * shift0 * shift0
+
+
+def child_of(leaf: GreedyLeaf, variable: int, value: int, growth: Greedy) -> GreedyLeaf:
+    """Make a child of a leaf that splits: it takes its events along, and its parent's means, which they correct."""
+    child = GreedyLeaf(
+        child_key(leaf.key, variable, value), leaf.depth + 1, leaf.means.copy(), np.zeros_like(leaf.counts)
+    )
+    child.events = [event for event in leaf.events if event.context[variable] == value]
+    for action, events in plays_by_action(leaf.events).items():
+        n, total = _part(events, variable, value)
+        if n > 0:
+            inherited = growth.shrinkage * float(leaf.means[action])
+            child.means[action] = np.float32((inherited + total) / (n + growth.shrinkage))
+            child.counts[action] = np.float32(n)
+    child.until_test = growth.min_events - len(child.events)
+    return child
 
 
 class GreedyReferenceTree:
@@ -122,16 +147,17 @@ class GreedyReferenceTree:
 
     def __init__(self, forest: GreedyReferenceForest, number: int, depths: tuple[int, int]) -> None:
         self._forest = forest
+        self._number = number
         self._key = mix(mix(forest.seed, LEARNING), number)
         self.max_depth = draw_depth(forest.seed, number, depths)
-        n_actions = forest.n_actions
-        self.root = GreedyLeaf(
-            root_key(forest.seed, number),
-            list(range(forest.n_variables)),
-            np.zeros(n_actions, np.float32),
-            np.zeros(n_actions, np.float32),
-        )
-        self.root.keep([], forest.growth.min_events)
+        self.plant(0)
+
+    def plant(self, generation: int) -> None:
+        """Start from nothing; each generation of the tree draws anew."""
+        number = self._number + self._forest.n_trees * generation
+        zeros = np.zeros(self._forest.n_actions, np.float32)
+        self.root = GreedyLeaf(root_key(self._forest.seed, number), 0, zeros, zeros.copy())
+        self.root.until_test = self._forest.growth.min_events
         self.nodes = [self.root]
 
     def leaf(self, context: Bits) -> GreedyLeaf:
@@ -144,6 +170,10 @@ class GreedyReferenceTree:
     def learn(self, event: Event) -> None:
         """Learn an event, if this tree draws it."""
         growth = self._forest.growth
+        if growth.lifetime is not None:
+            age = event.number + self._number * growth.lifetime // self._forest.n_trees
+            if event.number > 0 and age % growth.lifetime == 0:
+                self.plant(age // growth.lifetime)
         if growth.learning_share < 1.0 and not uniform(mix(self._key, event.number)) < growth.learning_share:
             return
         leaf = self.leaf(event.context)
@@ -155,33 +185,23 @@ class GreedyReferenceTree:
                 self._try_split(leaf, event.number)
 
     def _try_split(self, leaf: GreedyLeaf, newest: int) -> None:
-        growth = self._forest.growth
-        depth = self._forest.n_variables - len(leaf.free_variables)
-        full = len(self.nodes) + 2 > self._forest.max_nodes
-        if depth >= min(self.max_depth, self._forest.n_variables) or full:
+        forest, growth = self._forest, self._forest.growth
+        full = len(self.nodes) + 2 > forest.max_nodes
+        if leaf.depth >= min(self.max_depth, forest.n_variables) or full:
             leaf.events, leaf.until_test = [], None
             return
         leaf.events = [event for event in leaf.events if newest - event.number < growth.log_capacity]
-        found = best_split(leaf, growth, self._forest.variable_share)
+        found = best_split(leaf, growth, candidates(leaf, forest.n_variables, forest.variable_share))
         if found is None:
             leaf.until_test = max(len(leaf.events), growth.min_events)
-        else:
-            self._split(leaf, *found)
-
-    def _split(self, leaf: GreedyLeaf, variable: int, gain: float) -> None:
-        growth = self._forest.growth
-        leaf.variable, leaf.gain = variable, gain
-        for value in (0, 1):
-            key = child_key(leaf.key, variable, value)
-            free = [other for other in leaf.free_variables if other != variable]
-            child = GreedyLeaf(key, free, leaf.means.copy(), np.zeros_like(leaf.counts))
-            events = [event for event in leaf.events if event.context[variable] == value]
-            for event in events:
-                child.learn(event.action, event.reward, growth.shrinkage)
-            child.keep(events, growth.min_events)
-            leaf.children.append(child)
-        self.nodes += leaf.children
+            return
+        leaf.variable, leaf.gain = found
+        leaf.children = [child_of(leaf, leaf.variable, value, growth) for value in (0, 1)]
         leaf.events, leaf.until_test = [], None
+        self.nodes += leaf.children
+        for child in leaf.children:
+            if len(child.events) >= growth.min_events:
+                self._try_split(child, newest)
 
 
 class GreedyReferenceForest(CheckedPolicy):
@@ -244,11 +264,11 @@ class GreedyReferenceForest(CheckedPolicy):
 
     def mean_rewards(self, context: Bits) -> list[float]:
         """Give the mean of the trees' means, for each action."""
-        means = [0.0] * self.n_actions
-        for tree in self.trees:
-            for action, mean in enumerate(tree.leaf(context).means.tolist()):
-                means[action] += mean
-        return [mean / self.n_trees for mean in means]
+        leaves = [tree.leaf(context).means.tolist() for tree in self.trees]
+        # Sixteen trees at a time: groups of trees may then be added up by different threads.
+        groups = [leaves[start : start + 16] for start in range(0, self.n_trees, 16)]
+        sums = [[sum(means, 0.0) for means in zip(*group, strict=True)] for group in groups]
+        return [sum(parts, 0.0) / self.n_trees for parts in zip(*sums, strict=True)]
 
     def votes(self, context: Bits) -> list[int]:
         """Give the number of trees for which each action has the highest mean, the first of equals."""
@@ -258,7 +278,8 @@ class GreedyReferenceForest(CheckedPolicy):
     def probabilities(self, context: Bits, available: list[int] | None = None) -> list[float]:
         """Give the probability of each action."""
         actions = list(range(self.n_actions)) if available is None else available
-        greed = self.exploration.greed * math.sqrt(self._n_events)
+        n_events = min(self._n_events, self.growth.lifetime or self._n_events)
+        greed = self.exploration.greed * math.sqrt(n_events)
         return inverse_gap(self.mean_rewards(context), actions, greed)
 
     def _decide(self, context: Bits, available: NDArray[np.bool_] | None) -> Decision:

@@ -11,6 +11,7 @@ from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.service.app import make_app
 from bandit_forest.service.decider import Decider
 from bandit_forest.service.project import Project, Server
+from bandit_forest.service.transport import JoiningProtocol
 
 __all__ = ["serve"]
 
@@ -32,7 +33,9 @@ def serve(project: Project, *, started: Callable[[str], object]) -> None:
     config = uvicorn.Config(
         make_app(decider),
         access_log=False,
+        http=JoiningProtocol,
         log_level="warning",
+        proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=_STOP_SECONDS,
         ws="none",

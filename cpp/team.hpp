@@ -1,0 +1,67 @@
+// Threads that work on the same events side by side, each on its own trees.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace bandit_forest {
+
+// The trees that one thread works on.
+struct Range {
+    std::size_t first;
+    std::size_t last;  // the one behind
+
+    std::size_t size() const { return last - first; }
+};
+
+class Team {
+   public:
+    explicit Team(std::size_t n_members) : n_members_(n_members) {}
+
+    // Calls work(member) on a thread for each member; the caller's is member 0. It must not throw.
+    template <class Work>
+    void run(Work&& work) {
+        std::vector<std::jthread> others;
+        for (std::size_t member = 1; member < n_members_; ++member) {
+            others.emplace_back([&work, member]() noexcept { work(member); });
+        }
+        work(std::size_t{0});
+    }
+
+    // Waits until all members are here. They meet every few microseconds, so nobody sleeps.
+    void meet() {
+        if (n_members_ == 1) {
+            return;
+        }
+        const std::size_t meeting = meetings_.load(std::memory_order_relaxed);
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_members_) {
+            arrived_.store(0, std::memory_order_relaxed);
+            meetings_.store(meeting + 1, std::memory_order_release);
+            return;
+        }
+        for (std::size_t spins = 0; meetings_.load(std::memory_order_acquire) == meeting; ++spins) {
+            if (spins > spins_before_yield) {
+                std::this_thread::yield();  // more threads than processors
+            }
+        }
+    }
+
+    // The share of a member, in whole groups.
+    Range share(std::size_t member, std::size_t n_trees, std::size_t group) const {
+        const std::size_t groups = (n_trees + group - 1) / group;
+        const auto bound = [&](std::size_t i) { return std::min(n_trees, groups * i / n_members_ * group); };
+        return {bound(member), bound(member + 1)};
+    }
+
+   private:
+    static constexpr std::size_t spins_before_yield = 2000;
+
+    std::size_t n_members_;
+    std::atomic<std::size_t> arrived_{0};   // members at the present meeting
+    std::atomic<std::size_t> meetings_{0};  // meetings that are over
+};
+
+}  // namespace bandit_forest
