@@ -1,4 +1,4 @@
-"""Speed and memory of the paper's forest beside Vowpal Wabbit, on the same events in the same run.
+"""Speed and memory of the forests beside Vowpal Wabbit, on the same events in the same run.
 
 Each measurement has a process of its own and one core. Run it on an idle machine: `make bench`.
 """
@@ -19,13 +19,20 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bandit_forest import BanditForest
 from bandit_forest.errors import BanditForestError
 from bandit_forest.worlds.datasets import load
-from rivals import Measurement, play_forest, play_vowpal_wabbit
+from rivals import ForestKind, Measurement, make_forest, play_forest, play_vowpal_wabbit
+from streams import batches, make_world
 
 VOWPAL_WABBIT = "--squarecb"
-FOREST_SIZES = (25, 50, 100, 200)
+FORESTS = (
+    ForestKind(),
+    ForestKind(n_threads=2),
+    ForestKind(fractions=True),
+    ForestKind(n_trees=10),
+    ForestKind(paper=True),
+)
+FOREST_SIZES = (10, 25, 50, 100, 200)
 
 
 def main() -> None:
@@ -35,22 +42,24 @@ def main() -> None:
     worlds = ["hidden tree"] + (["covtype"] if _has_covtype(arguments.data, console) else [])
     results: dict[str, Any] = {"events": arguments.events, "python": sys.version.split()[0]}
     for world in worlds:
-        forest = _alone(play_forest, world, arguments.data, arguments.events, arguments.seed, 100)
-        rival = _alone(play_vowpal_wabbit, world, arguments.data, arguments.events, arguments.seed, VOWPAL_WABBIT)
-        console.print(_rival_table(world, arguments.events, forest, rival))
-        results[world] = {"forest": forest._asdict(), "vowpal_wabbit": rival._asdict()}
-    sizes = {
-        n_trees: _alone(play_forest, worlds[-1], arguments.data, arguments.events // 4, arguments.seed, n_trees)
-        for n_trees in FOREST_SIZES
-    }
+        stream = world, arguments.data, arguments.events, arguments.seed
+        rival = _alone(play_vowpal_wabbit, *stream, VOWPAL_WABBIT)
+        forests = {kind.label: _alone(play_forest, *stream, kind) for kind in FORESTS}
+        console.print(_rival_table(world, arguments.events, forests, rival))
+        results[world] = {name: one._asdict() for name, one in (forests | {"vowpal_wabbit": rival}).items()}
+    quarter = worlds[-1], arguments.data, arguments.events // 4, arguments.seed
+    sizes = {n_trees: _alone(play_forest, *quarter, ForestKind(n_trees=n_trees)) for n_trees in FOREST_SIZES}
     console.print(_size_table(worlds[-1], arguments.events // 4, sizes))
-    pair = _alone(_pair_microseconds, worlds[-1], arguments.data, arguments.seed)
-    console.print(f"one decide + learn from Python, 100 trees, after 105,000 events: {pair:.1f} µs")
+    single = _alone(_call_microseconds, *quarter)
+    for name, microseconds in single.items():
+        console.print(
+            f"one {name} from Python, 100 trees, after {arguments.events // 4:,} events: {microseconds:.1f} µs"
+        )
     imported = min(_import_seconds() for _ in range(5))
     console.print(f"import bandit_forest: {1000 * imported:.0f} ms more than an empty interpreter")
     results |= {
         "sizes": {str(n_trees): size._asdict() for n_trees, size in sizes.items()},
-        "pair_microseconds": pair,
+        "call_microseconds": single,
         "import_seconds": imported,
     }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -82,11 +91,11 @@ def _alone(function: Callable[..., Any], *arguments: object) -> Any:
         return pool.apply(function, arguments)
 
 
-def _rival_table(world: str, n_events: int, forest: Measurement, rival: Measurement) -> Table:
-    table = Table(title=f"{world}, first {n_events:,} events, one core")
+def _rival_table(world: str, n_events: int, forests: dict[str, Measurement], rival: Measurement) -> Table:
+    table = Table(title=f"{world}, first {n_events:,} events")
     for column in ("policy", "events/s", "ratio to vw", "average reward", "bytes per tree", "peak MB"):
         table.add_column(column, justify="left" if column == "policy" else "right")
-    for name, measured in (("BanditForest.paper, 100 trees", forest), (f"vw {VOWPAL_WABBIT}", rival)):
+    for name, measured in (forests | {f"vw {VOWPAL_WABBIT}": rival}).items():
         table.add_row(
             name,
             f"{n_events / measured.seconds:,.0f}",
@@ -95,8 +104,9 @@ def _rival_table(world: str, n_events: int, forest: Measurement, rival: Measurem
             "" if measured.bytes_per_tree is None else f"{measured.bytes_per_tree:,.0f}",
             f"{measured.peak_megabytes:,.0f}",
         )
-    tenths = " ".join(f"{n_events / 10 / seconds / 1000:.0f}" for seconds in forest.window_seconds)
-    table.caption = f"the forest by tenths of the stream, thousand events/s: {tenths}"
+    name, first = next(iter(forests.items()))
+    tenths = " ".join(f"{n_events / 10 / seconds / 1000:.0f}" for seconds in first.window_seconds)
+    table.caption = f"{name}, by tenths of the stream, thousand events/s: {tenths}"
     return table
 
 
@@ -110,22 +120,21 @@ def _size_table(world: str, n_events: int, sizes: dict[int, Measurement]) -> Tab
     return table
 
 
-def _pair_microseconds(world: str, data: str | None, seed: int) -> float:
-    from streams import batches, make_world
-
-    size = make_world(world, data)
-    forest = BanditForest.paper(n_variables=size.n_variables, n_actions=size.n_actions, seed=seed)
-    stream = list(batches(world, data, 150_000, seed))
-    for batch in stream[:14]:
+def _call_microseconds(world: str, data: str | None, n_events: int, seed: int) -> dict[str, float]:
+    """Give the median time of single calls on a forest that has learned."""
+    forest = make_forest(make_world(world, data), seed, ForestKind())
+    *stream, last = batches(world, data, n_events, seed)
+    for batch in stream:
         forest.play(batch.contexts, batch.rewards)
-    contexts, rewards = stream[14].contexts, stream[14].rewards
-    times = []
-    for context, reward in zip(contexts, rewards, strict=True):
+    times: dict[str, list[float]] = {"decide": [], "learn": []}
+    for context, reward in zip(last.contexts, last.rewards, strict=True):
         start = time.perf_counter()
         decision = forest.decide(context)
+        decided = time.perf_counter()
         forest.learn(context, decision.action, reward[decision.action], propensity=decision.propensity)
-        times.append(time.perf_counter() - start)
-    return 1e6 * float(np.median(times))
+        times["decide"].append(decided - start)
+        times["learn"].append(time.perf_counter() - decided)
+    return {name: 1e6 * float(np.median(values)) for name, values in times.items()}
 
 
 def _import_seconds() -> float:

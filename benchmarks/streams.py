@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bandit_forest.worlds import Batch, Classification, HiddenTree
-from bandit_forest.worlds.datasets import load
+from bandit_forest.worlds.datasets import NAMES, load
 
-__all__ = ["batches", "labels_of", "make_world"]
+__all__ = ["batches", "make_world"]
 
 N_VARIABLES, N_ACTIONS = 94, 7
 
 
 def make_world(name: str, data: str | None) -> Classification:
     """Make a world by name: rows played in a loop, 5 % of the bits flipped, reward 1 for the right action."""
-    if name == "covtype":
-        return load("covtype", data).world()
+    if name in NAMES:
+        return load(name, data).world()
     hidden = HiddenTree(n_variables=N_VARIABLES, n_actions=N_ACTIONS, depth=3, noise=0.0)
     rows = next(hidden.batches(100_000, seed=0, batch_size=100_000))
-    return Classification(contexts=rows.contexts, labels=labels_of(rows), n_actions=N_ACTIONS, name="hidden tree")
+    return Classification(
+        contexts=rows.contexts, labels=rows.rewards.argmax(axis=1), n_actions=N_ACTIONS, name="hidden tree"
+    )
 
 
 def batches(name: str, data: str | None, n_events: int, seed: int) -> Iterator[Batch]:
     """Give the events of a stream, the same for every rival."""
     return make_world(name, data).batches(n_events, seed=seed, batch_size=max(1, n_events // 20))
-
-
-def labels_of(batch: Batch) -> NDArray[np.int64]:
-    """Give the rewarded action of each event."""
-    return np.asarray(batch.rewards.argmax(axis=1), dtype=np.int64)
