@@ -18,6 +18,7 @@ from bandit_forest.service.refusals import (
     ActionError,
     CapacityError,
     DuplicateRewardError,
+    EventConflictError,
     InvalidRequestError,
     LateRewardError,
     ServiceError,
@@ -126,7 +127,7 @@ def test_events_from_elsewhere_are_learned_once(tmp_path: Path) -> None:
         with pytest.raises(DuplicateRewardError):
             decider.learn(context(), **event)
         decider.decide(context(), event_id="here")
-        with pytest.raises(InvalidRequestError, match="send its reward instead"):
+        with pytest.raises(EventConflictError, match="send its reward instead"):
             decider.learn(context(), **event | {"event_id": "here"})
         assert decider.learn(context(), action="b", reward=1, propensity=0.5).event_id
         status = decider.status()
