@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +26,8 @@ def register(app: typer.Typer) -> None:
 
 def init(project: ProjectFile = _FILE) -> None:
     """Write a commented example of a project file."""
-    from bandit_forest.service.project_file import example_project
+    with _service_extra():
+        from bandit_forest.service.project_file import example_project
 
     try:
         with project.open("x", encoding="utf-8") as file:
@@ -40,12 +43,9 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = None,
 ) -> None:
     """Serve decisions over HTTP until stopped."""
-    from bandit_forest.service.project_file import load_project
-
-    try:
+    with _service_extra():
         from bandit_forest.service import server
-    except ImportError as error:
-        raise MissingExtraError(f"The service needs {error.name}: pip install 'bandit-forest[service]'.") from error
+        from bandit_forest.service.project_file import load_project
 
     loaded = load_project(project)
     given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
@@ -58,8 +58,9 @@ def export(
     project: ProjectFile = _FILE,
 ) -> None:
     """Write the whole history as a Parquet file, a row an event."""
-    from bandit_forest.service.export import export_journal
-    from bandit_forest.service.project_file import load_project
+    with _service_extra():
+        from bandit_forest.service.export import export_journal
+        from bandit_forest.service.project_file import load_project
 
     typer.echo(f"Events written: {export_journal(load_project(project), table)}")
 
@@ -68,9 +69,10 @@ def backup(
     folder: Annotated[Path, typer.Argument(help="An empty or new folder.")],
     project: ProjectFile = _FILE,
 ) -> None:
-    """Copy journal and snapshots, also while the service runs."""
-    from bandit_forest.service.backup import back_up
-    from bandit_forest.service.project_file import load_project
+    """Copy journal and snapshot, also while the service runs."""
+    with _service_extra():
+        from bandit_forest.service.backup import back_up
+        from bandit_forest.service.project_file import load_project
 
     back_up(load_project(project), folder)
     typer.echo(f"Copied to {folder}")
@@ -78,7 +80,18 @@ def backup(
 
 def verify(project: ProjectFile = _FILE) -> None:
     """Rebuild the forest from the whole journal, and compare it with the one that a start would recover."""
-    from bandit_forest.service.project_file import load_project
-    from bandit_forest.service.recovery import verify as verify_folder
+    with _service_extra():
+        from bandit_forest.service.project_file import load_project
+        from bandit_forest.service.recovery import verify as verify_folder
 
     typer.echo(verify_folder(load_project(project)))
+
+
+@contextmanager
+def _service_extra() -> Iterator[None]:
+    """Tell the cure when what is imported needs something that is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        cure = "pip install 'bandit-forest[service]'"
+        raise MissingExtraError(f"The service needs {error.name}: {cure}.") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Generator
+from contextlib import suppress
 
 from bandit_forest.service.refusals import StorageError
 
@@ -71,8 +72,9 @@ class Commit:
             waiters, self._waiters = self._waiters, None
         if self._ended is not None:
             self._ended.set()
-        if waiters and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(_wake, waiters)
+        if waiters and self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                self._loop.call_soon_threadsafe(_wake, waiters)
 
     def _outcome(self) -> bool:
         if self._failure is not None:

@@ -113,22 +113,31 @@ class Journal:
 
     def _write_groups(self) -> None:
         """Write group after group: the life of the thread."""
-        while True:
-            with self._changed:
-                while not self._rows and not self._closing:
-                    self._changed.wait()
-                rows, commit = self._rows, self._commit
-                if not rows:
-                    return
-                self._rows, self._commit = [], Commit()
-                if self._failure is not None:
-                    self._tell_failure(self._commit)
-            while not self._write(rows, commit):
+        while (group := self._next_group()) is not None:
+            while not self._write(*group):
                 with self._changed:
                     if self._closing:
                         return
                     self._changed.wait(_RETRY_SECONDS)
             self._rotate_when_due()
+
+    def _next_group(self) -> tuple[list[Entry], Commit] | None:
+        """Take the open group, and open another; None when there is nothing more to do.
+
+        After a failure the group is taken even if it is empty: whoever waited for it was told of the failure, which
+        ends with this group.
+        """
+        with self._changed:
+            while not self._rows and self._failure is None and not self._closing:
+                self._changed.wait()
+            if not self._rows and self._failure is None:
+                return None
+            if self._failure is not None:
+                _logger.warning("The journal is written again.")
+            self._failure = None
+            rows, commit = self._rows, self._commit
+            self._rows, self._commit = [], Commit()
+            return rows, commit
 
     def _write(self, rows: list[Entry], commit: Commit) -> bool:
         """Write a group, or tell everybody that waits for it or for what comes after that it is not written."""
@@ -145,10 +154,6 @@ class Journal:
                 self._tell_failure(commit)
                 self._tell_failure(self._commit)
             return False
-        with self._changed:
-            if self._failure is not None:
-                _logger.warning("The journal is written again.")
-            self._failure = None
         commit.finish(durable=True)
         return True
 

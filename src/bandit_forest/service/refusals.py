@@ -13,6 +13,7 @@ __all__ = [
     "ActionError",
     "CapacityError",
     "DuplicateRewardError",
+    "EventConflictError",
     "InvalidRequestError",
     "LateRewardError",
     "ServiceError",
@@ -68,6 +69,12 @@ class DuplicateRewardError(ServiceError):
     """The event has its reward already, and the project refuses a second one."""
 
     code = "duplicate_reward"
+
+
+class EventConflictError(ServiceError):
+    """The event to learn was decided here and waits for its reward."""
+
+    code = "event_conflict"
 
 
 class UnknownActionError(ServiceError):

@@ -92,6 +92,7 @@ class Status:
     """Contexts still to come before bins are learned and the forest is made; 0 when it is there."""
     decisions: int
     rewards: int
+    """Rewards of decisions, default ones included."""
     learned: int
     """Events from elsewhere."""
     expired: int
@@ -136,6 +137,6 @@ class Status:
     snapshot_seconds: float | None
     """How long the last snapshot held up decisions."""
     history: tuple[Moment, ...]
-    """The last day, oldest first."""
+    """All that was, oldest first, in at most 240 stretches of equal length; those in which nothing was are left out."""
     recent: tuple[dict[str, Any], ...]
     """The last decisions, newest first: event_id, time, action, propensity, state, reward."""

@@ -12,7 +12,7 @@ from bandit_forest.service.events import EXPIRED, LEARNED, Event
 from bandit_forest.service.model import Lesson
 from bandit_forest.service.refusals import (
     DuplicateRewardError,
-    InvalidRequestError,
+    EventConflictError,
     LateRewardError,
     ServiceError,
     StorageError,
@@ -147,7 +147,7 @@ def _learn(desk: Desk, request: dict[str, Any], path: str, now: float, work: _Wo
     if event_id is not None and state.event(read_event_id(event_id, path)) is not None:
         if event_id in state.waiting:
             message = f"The event '{event_id}' was decided here and waits: send its reward instead."
-            raise InvalidRequestError(message, path=f"{path}.event_id")
+            raise EventConflictError(message, path=f"{path}.event_id")
         _finished(desk, event_id, path)
         return Learned(event_id, True, desk.journal.tail)
     action = read_known_action(state, get("action"), f"{path}.action")

@@ -28,21 +28,20 @@ def serve(project: Project, *, started: Callable[[str], object]) -> None:
     started
         Is told the address as soon as requests are taken.
     """
-    listener = _bind(project.server)
-    decider = Decider.open(project)
-    config = uvicorn.Config(
-        make_app(decider),
-        access_log=False,
-        http=JoiningProtocol,
-        log_level="warning",
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=_STOP_SECONDS,
-        ws="none",
-    )
-    host, port = listener.getsockname()[:2]
-    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    _TellingServer(config, lambda: started(address)).run(sockets=[listener])
+    with _bind(project.server) as listener:
+        config = uvicorn.Config(
+            make_app(Decider.open(project)),
+            access_log=False,
+            http=JoiningProtocol,
+            log_level="warning",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_STOP_SECONDS,
+            ws="none",
+        )
+        host, port = listener.getsockname()[:2]
+        address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        _TellingServer(config, lambda: started(address)).run(sockets=[listener])
 
 
 class _TellingServer(uvicorn.Server):

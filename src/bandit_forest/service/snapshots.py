@@ -69,7 +69,7 @@ def write_snapshot(taken: Taken, folder: Path) -> None:
     body = b"".join(line + b"\n" for line in _lines(taken))
     archive.write(name.with_suffix(".json"), body + hashlib.sha256(body).hexdigest().encode())
     for old in snapshot_files(folder)[:-_KEPT]:
-        old.unlink()
+        old.unlink(missing_ok=True)
         old.with_suffix(".bf").unlink(missing_ok=True)
 
 

@@ -1,0 +1,105 @@
+"""The commands of the service: what they write, print and refuse."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+
+import pyarrow.parquet
+import pytest
+from running import CONTEXT, Running, write_project
+
+from bandit_forest.cli import main
+from bandit_forest.service.decider import Decider
+from bandit_forest.service.project_file import load_project
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command in this process; give back what it printed, or the line that it ends with."""
+
+    def command(*arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["bandit-forest", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code if ended.value.code else capsys.readouterr().out
+
+    return command
+
+
+@pytest.fixture
+def used(tmp_path):
+    """Give a project with a few events."""
+    project = write_project(tmp_path)
+    decider = Decider.open(load_project(project))
+    for number in range(5):
+        decider.decide(CONTEXT, event_id=f"e{number}")
+    decider.reward("e0", 1.0).commit.result()
+    decider.close()
+    return project
+
+
+def test_init_writes_a_project_that_can_be_served_and_never_over_another(run, tmp_path):
+    project = tmp_path / "offers.toml"
+    assert str(project) in run("init", project)
+    assert load_project(project).name == "offers"
+    assert "cannot be written" in run("init", project)
+    assert "cannot be written" in run("init", tmp_path / "nowhere" / "offers.toml")
+
+
+def test_serve_refuses_a_wrong_project_with_its_line(run, tmp_path):
+    project = write_project(tmp_path)
+    project.write_text(project.read_text().replace("n_trees = 5", "n_tres = 5"))
+    line = project.read_text().splitlines().index("n_tres = 5") + 1
+    assert f"line {line}" in run("serve", project)
+    assert "bandit-forest init" in run("serve", tmp_path / "absent.toml")
+
+
+def test_serve_refuses_a_port_that_is_taken(run, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        told = run("serve", write_project(tmp_path), "--port", taken.getsockname()[1])
+    assert "--port" in told
+
+
+def test_serve_refuses_a_folder_that_another_service_uses(run, tmp_path):
+    project = write_project(tmp_path)
+    with Running(project):
+        assert "no other service" in run("serve", project, "--port", 0)
+
+
+def test_export_writes_a_row_an_event(run, used, tmp_path):
+    assert run("export", tmp_path / "events.parquet", used) == "Events written: 5\n"
+    assert pyarrow.parquet.read_table(tmp_path / "events.parquet")["event_id"].to_pylist()[0] == "e0"
+
+
+def test_backup_makes_a_folder_that_goes_on(run, tmp_path):
+    project = write_project(tmp_path)
+    with Running(project) as service:
+        decision = service.post("/v1/decide", {"context": CONTEXT, "event_id": "kept"})
+        run("backup", tmp_path / "copy", project)
+    project.write_text(project.read_text().replace('folder = "data"', 'folder = "copy"'))
+    with Running(project) as service:
+        assert service.post("/v1/decide", {"context": CONTEXT, "event_id": "kept"}) == decision
+
+
+def test_verify_tells_what_is_equal(run, used):
+    assert "byte for byte" in run("verify", used)
+
+
+@pytest.mark.parametrize("absent", ["fastapi", "orjson", "uvicorn"])
+def test_without_the_extra_the_cure_is_told(tmp_path, absent):
+    script = f"import sys; sys.modules['{absent}'] = None; from bandit_forest.cli import main; main()"
+    command = [sys.executable, "-c", script, "serve", str(write_project(tmp_path))]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "pip install 'bandit-forest[service]'" in ended.stderr
+    assert ended.returncode == 1
+
+
+def test_the_package_and_its_command_import_nothing_of_the_service():
+    script = "import bandit_forest, bandit_forest.cli, json, sys; print(json.dumps(sorted(sys.modules)))"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert {"fastapi", "httpx", "orjson", "pydantic", "sqlite3", "uvicorn"}.isdisjoint(json.loads(printed))
