@@ -6,6 +6,7 @@ import os
 import random
 import resource
 import shutil
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 import pytest
@@ -49,6 +50,11 @@ class Page:
 
     def run(self, script: str):
         return self.browser.execute_script(f"return {script}")
+
+    def call(self, module: str, function: str, *arguments):
+        """Call a function of the page."""
+        script = "const [from, name, given, tell] = arguments; import(from).then(it => tell(it[name](...given)), tell)"
+        return self.browser.execute_async_script(script, module, function, arguments)
 
     def wait(self, condition, why: str) -> None:
         def holds(_) -> bool:
@@ -143,6 +149,40 @@ def test_it_draws_decisions_by_action(page):
     assert legend[0].startswith("basic")
     assert page.all("#decisions rect.colour-0")
     assert page.all("#decisions rect.colour-2")
+
+
+def test_merging_the_past_loses_nothing(page):
+    rng = random.Random(3)
+    numbers = sorted(rng.sample(range(500), 200))
+    history = [
+        {
+            "time": 1000.0 + 10 * number,
+            "seconds": 10.0,
+            "decisions": {"a": rng.randint(0, 9), "b": rng.randint(0, 9)},
+            "rewards": rng.randint(0, 9),
+            "average_reward": rng.random(),
+            "uniform_weight": rng.random(),
+            "uniform_value": rng.random(),
+        }
+        for number in numbers
+    ]
+    merged = page.call("/history.js", "stretches", history, 30)
+    assert len(merged) <= 30
+    assert all(after["time"] - before["time"] >= before["seconds"] for before, after in pairwise(merged))
+    for action in "ab":
+        taken = sum(stretch["decisions"].get(action, 0) for stretch in merged)
+        assert taken == sum(moment["decisions"][action] for moment in history)
+    assert sum(stretch["rewards"] for stretch in merged) == sum(moment["rewards"] for moment in history)
+    weights = sum(moment["uniform_weight"] for moment in history)
+    uniform = sum(moment["uniform_weight"] * moment["uniform_value"] for moment in history) / weights
+    assert page.call("/history.js", "uniformValues", merged)[-1] == pytest.approx(uniform)
+
+
+def test_of_many_actions_those_chosen_most_are_told_apart(page):
+    actions = [{"name": str(place), "decisions": 10 * place} for place in range(16)]
+    groups = page.call("/history.js", "groups", actions)
+    assert [group["label"] for group in groups] == ["9", "10", "11", "12", "13", "14", "15", "others"]
+    assert sorted(name for group in groups for name in group["names"]) == sorted(str(place) for place in range(1, 16))
 
 
 def test_it_names_the_variable_that_matters(page):

@@ -123,6 +123,7 @@ def _moment(desk: Desk, number: int, stretch: Stretch) -> Moment:
         rewards=stretch.n_rewards,
         average_reward=_unscaled(desk, stretch.average),
         uniform_value=_unscaled(desk, stretch.uniform_value),
+        uniform_weight=stretch.weight_sum,
     )
 
 

@@ -79,6 +79,8 @@ class Moment:
     """In the project's units."""
     uniform_value: float | None
     """What uniform play would have earned, estimated from the same rewards (self-normalised importance weights)."""
+    uniform_weight: float
+    """The sum of these weights: how much the estimate counts beside those of other stretches."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

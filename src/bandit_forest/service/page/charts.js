@@ -1,7 +1,7 @@
 // Two charts over time, drawn anew for the width that there is. Pointing at one shows the numbers in its legend.
 
 import { amount, clock, colourOf, count, draw, make } from "./dom.js";
-import { groups, stretches } from "./history.js";
+import { groups, stretches, uniformValues } from "./history.js";
 
 const HEIGHT = 220;
 const EDGE = { top: 10, right: 12, bottom: 24, left: 46 };
@@ -10,7 +10,7 @@ export function rewardChart(place, status) {
   const past = stretches(status.history, Math.ceil(place.clientWidth / 8)).filter((stretch) => stretch.rewards > 0);
   const lines = [
     { label: "average reward", kind: "earned", values: past.map((stretch) => stretch.earned / stretch.rewards) },
-    { label: "uniform play, estimated", kind: "uniform", values: past.map((stretch) => stretch.uniform / stretch.rewards) },
+    { label: "uniform play, estimated", kind: "uniform", values: uniformValues(past) },
   ];
   if (past.length < 2) return place.replaceChildren(nothing("The curve begins with the second stretch of rewards."));
   const values = lines.flatMap((line) => line.values);
@@ -25,7 +25,7 @@ export function rewardChart(place, status) {
 export function decisionsChart(place, status) {
   const past = stretches(status.history, Math.ceil(place.clientWidth / 10)).filter((stretch) => Object.keys(stretch.decisions).length > 0);
   if (past.length === 0) return place.replaceChildren(nothing("No decisions yet."));
-  const layers = groups(status.actions, 7);
+  const layers = groups(status.actions);
   const taken = (layer, stretch) => layer.names.reduce((sum, name) => sum + (stretch.decisions[name] ?? 0), 0);
   const tallest = Math.max(...past.map((stretch) => layers.reduce((sum, layer) => sum + taken(layer, stretch), 0)));
   const frame = makeFrame(place, past, 0, tallest, count);

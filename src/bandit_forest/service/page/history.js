@@ -1,6 +1,6 @@
 // The past, in at most so many stretches of equal length.
 
-import { OTHERS } from "./dom.js";
+import { COLOURS, OTHERS } from "./dom.js";
 
 export function stretches(history, most) {
   if (history.length === 0) return [];
@@ -11,26 +11,41 @@ export function stretches(history, most) {
   const merged = [];
   for (const moment of history) {
     const number = Math.floor((moment.time - first) / seconds);
-    merged[number] ??= { time: first + number * seconds, seconds, decisions: {}, rewards: 0, earned: 0, uniform: 0 };
+    merged[number] ??= { time: first + number * seconds, seconds, decisions: {}, rewards: 0, earned: 0, weight: 0, uniform: 0 };
     const stretch = merged[number];
     for (const [action, decisions] of Object.entries(moment.decisions)) {
       stretch.decisions[action] = (stretch.decisions[action] ?? 0) + decisions;
     }
     stretch.rewards += moment.rewards;
     stretch.earned += moment.rewards * (moment.average_reward ?? 0);
-    stretch.uniform += moment.rewards * (moment.uniform_value ?? 0);
+    stretch.weight += moment.uniform_weight;
+    stretch.uniform += moment.uniform_weight * (moment.uniform_value ?? 0);
   }
   return merged.filter((stretch) => stretch !== undefined);
 }
 
-// Actions to tell apart: those that are chosen most, in their own order; the rest are one.
-export function groups(actions, most) {
+// What uniform play would have earned, by all rewards so far: one stretch alone has too few draws that explore.
+export function uniformValues(past) {
+  let weight = 0;
+  let sum = 0;
+  return past.map((stretch) => {
+    weight += stretch.weight;
+    sum += stretch.uniform;
+    return sum / weight;
+  });
+}
+
+// Actions to tell apart: of each colour the one that is chosen most, in their own order; the rest are one.
+export function groups(actions) {
   const places = actions.map((action, place) => ({ name: action.name, place, decisions: action.decisions }));
   const ranked = places.filter((action) => action.decisions > 0).sort((a, b) => b.decisions - a.decisions);
-  const shown = ranked.length <= most ? ranked : ranked.slice(0, most - 1);
-  const rest = ranked.slice(shown.length).map((action) => action.name);
-  const found = shown
-    .sort((a, b) => a.place - b.place)
-    .map(({ name, place }) => ({ label: name, colour: place, names: [name] }));
+  const first = new Map();
+  for (const action of ranked) {
+    const colour = action.place % COLOURS;
+    if (!first.has(colour)) first.set(colour, action);
+  }
+  const shown = [...first.values()].sort((a, b) => a.place - b.place);
+  const rest = ranked.filter((action) => !shown.includes(action)).map((action) => action.name);
+  const found = shown.map(({ name, place }) => ({ label: name, colour: place, names: [name] }));
   return rest.length === 0 ? found : [...found, { label: OTHERS, colour: OTHERS, names: rest }];
 }
