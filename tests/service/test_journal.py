@@ -201,3 +201,19 @@ def test_a_folder_has_one_service_at_a_time(tmp_path: Path) -> None:
 def test_a_commit_that_nobody_finishes_times_out() -> None:
     with pytest.raises(TimeoutError):
         Commit().result(0.01)
+
+
+def test_the_log_moves_into_the_file_and_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bandit_forest.service.checkpoints._SECONDS", 0.05)
+    monkeypatch.setattr("bandit_forest.service.checkpoints._LONG_PAGES", 100)
+    monkeypatch.setattr("bandit_forest.service.journal._LOOK_SECONDS", 0.0)
+    with written(tmp_path) as journal:
+        start = journal.current_bytes
+        deadline = time.monotonic() + 1.0
+        seq = 0
+        while time.monotonic() < deadline:
+            journal.append([entry(seq := seq + 1) for _ in range(20)]).result()
+        assert journal.current_bytes > start + 20_000
+        (log,) = tmp_path.glob("*-wal")
+        assert log.stat().st_size < seq * len(CONTEXT) / 2  # or it would be longer than what was written
+    assert last_seq(tmp_path) == seq

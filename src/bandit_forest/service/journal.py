@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
+from bandit_forest.service.checkpoints import Checkpointer
 from bandit_forest.service.commits import Commit
 from bandit_forest.service.entries import Entry
 from bandit_forest.service.journal_files import create_file, file_path, first_seq, journal_files, last_seq
@@ -58,6 +59,7 @@ class Journal:
         self._tail.finish(durable=True)
         self._closing = False
         self._changed = threading.Condition()
+        self._checkpointer = Checkpointer(lambda: self._file)
         self._writer = threading.Thread(target=self._write_groups, name="bandit-forest-journal", daemon=True)
         self._writer.start()
 
@@ -107,6 +109,7 @@ class Journal:
             self._closing = True
             self._changed.notify()
         self._writer.join()
+        self._checkpointer.stop()
         self._connection.close()
         if self.queued:
             raise StorageError(f"{self.queued} operations could not be written to '{self._folder}': {self._failure}.")
@@ -119,7 +122,7 @@ class Journal:
                     if self._closing:
                         return
                     self._changed.wait(_RETRY_SECONDS)
-            self._rotate_when_due()
+            self._tidy()
 
     def _next_group(self) -> tuple[list[Entry], Commit] | None:
         """Take the open group, and open another; None when there is nothing more to do.
@@ -179,21 +182,25 @@ class Journal:
         first = self._connection.execute("SELECT min(time) FROM entries").fetchone()[0]
         self._began = time.time() if first is None else first
 
-    def _rotate_when_due(self) -> None:
-        """Begin a new file when the current one is large or old; when that fails, go on with the current one."""
+    def _tidy(self) -> None:
+        """Begin the log anew when it is long, and a new file when this one is large or old; failing that, go on."""
         if time.monotonic() - self._looked < _LOOK_SECONDS:
             return
         self._looked = time.monotonic()
         too_old = time.time() - self._began >= self._storage.rotate_seconds
-        if not (too_old or self.current_bytes >= self._storage.rotate_bytes):
-            return
-        closed = self._connection
         try:
-            self._open_file(self._durable_seq + 1)
-            closed.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            closed.close()
+            if too_old or self.current_bytes >= self._storage.rotate_bytes:
+                self._rotate()
+            elif self._checkpointer.is_long:
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         except sqlite3.Error as error:
-            _logger.warning("No new journal file could be begun: %s.", error)
+            _logger.warning("The journal could not be tidied up: %s.", error)
+
+    def _rotate(self) -> None:
+        closed = self._connection
+        self._open_file(self._durable_seq + 1)
+        closed.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        closed.close()
 
 
 @lru_cache

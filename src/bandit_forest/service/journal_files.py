@@ -57,6 +57,7 @@ def create_file(folder: Path, seq: int, definition: str) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the disk has it
+        connection.execute("PRAGMA wal_autocheckpoint = 0")  # the Checkpointer does it
         if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             connection.execute("BEGIN")
             for statement in _SCHEMA:
