@@ -83,7 +83,6 @@ async def send_answer(send: Send, answer: Answer) -> None:
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(answer.body)),
-        (b"x-content-type-options", b"nosniff"),
         *answer.headers,
     ]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
