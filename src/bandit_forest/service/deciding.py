@@ -11,7 +11,7 @@ from bandit_forest.service.desk import Desk
 from bandit_forest.service.entries import DECIDE, Entry
 from bandit_forest.service.events import Event
 from bandit_forest.service.refusals import ServiceError, WaitingLimitError
-from bandit_forest.service.requests import Wanted, read_batch, read_decide, read_event_id, read_item
+from bandit_forest.service.requests import Wanted, read_batch, read_context, read_decide, read_event_id, read_item
 from bandit_forest.service.results import Decided
 
 __all__ = ["DECIDE_FIELDS", "decide", "decide_many"]
@@ -76,6 +76,7 @@ def _ask(desk: Desk, request: dict[str, Any], path: str, *, n_before: int) -> Wa
     if event_id is not None:
         known = state.event(read_event_id(event_id, path))
         if known is not None:
+            read_context(state, get("context"), path)  # a malformed request is refused, whatever it asks for
             return known
     most = desk.project.limits.waiting_events
     if len(state.waiting) + n_before >= most:

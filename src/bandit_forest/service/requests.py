@@ -26,6 +26,9 @@ __all__ = [
     "read_number",
 ]
 
+_NAME_BYTES = 12
+_new_names: list[str] = []
+
 
 class Wanted(NamedTuple):
     """A decision that is asked for."""
@@ -66,7 +69,11 @@ def read_decide(
 
 def new_event_id() -> str:
     """Make a name for an event that came without one."""
-    return os.urandom(12).hex()
+    if not _new_names:  # many at a time: asking the system lets go of the interpreter's lock
+        drawn = os.urandom(256 * _NAME_BYTES).hex()
+        width = 2 * _NAME_BYTES
+        _new_names.extend(drawn[start : start + width] for start in range(0, len(drawn), width))
+    return _new_names.pop()
 
 
 def read_context(state: State, context: Any, path: str) -> tuple[Known, str]:
