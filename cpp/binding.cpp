@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "arrays.hpp"
 #include "elimination.hpp"
 #include "forest.hpp"
 #include "greedy.hpp"
@@ -24,61 +25,16 @@ namespace bf = bandit_forest;
 
 namespace {
 
-template <class T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using InRows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using OutRows = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
-
-template <class T>
-struct Buffer {
-    explicit Buffer(std::size_t size) : data(std::make_unique<T[]>(size)), size(size) {}
-
-    std::span<T> span() { return {data.get(), size}; }
-
-    // Gives the memory to a NumPy array.
-    template <class Array>
-    Array release(std::initializer_list<std::size_t> shape) {
-        T* const raw = data.release();
-        const nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-        return Array(raw, shape, owner);
-    }
-
-    std::unique_ptr<T[]> data;  // handed to NumPy in the end
-    std::size_t size;
-};
-
-template <class T>
-Out<T> as_array(const std::vector<T>& values) {
-    Buffer<T> buffer(values.size());
-    std::ranges::copy(values, buffer.span().begin());
-    return buffer.template release<Out<T>>({values.size()});
-}
-
-bf::Contexts contexts_of(const InRows<std::uint8_t>& rows) { return {rows.data(), rows.shape(0), rows.shape(1)}; }
-
-template <class T>
-std::span<const T> span_of(const In<T>& array) {
-    return {array.data(), array.shape(0)};
-}
-
-// The available actions as a set; a mask of no entries means all.
-std::vector<std::uint64_t> available_of(std::size_t n_actions, const In<bool>& mask) {
-    std::vector<std::uint64_t> set(bf::words_for(n_actions), 0);
-    if (mask.shape(0) == 0) {
-        bf::fill(set, n_actions);
-    }
-    for (std::size_t action = 0; action < mask.shape(0); ++action) {
-        if (mask.data()[action]) {
-            bf::insert(set, action);
-        }
-    }
-    return set;
-}
-
+using bf::as_array;
+using bf::available_of;
+using bf::Buffer;
+using bf::contexts_of;
+using bf::In;
+using bf::InRows;
+using bf::lock_without_blocking;
+using bf::Out;
+using bf::OutRows;
+using bf::span_of;
 using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -325,17 +281,6 @@ std::vector<double> explained_variance(const GrowingTree& growth, std::size_t n_
     });
 }
 
-// Takes the lock at once, or waits for it without the interpreter's lock.
-template <class Lock, class Forest>
-Lock lock_without_blocking(const Forest& forest) {
-    Lock lock(forest.mutex(), std::try_to_lock);
-    if (!lock.owns_lock()) {
-        const nb::gil_scoped_release unlocked;
-        lock.lock();
-    }
-    return lock;
-}
-
 // What read(growth) gives back, computed while nobody learns and without the interpreter's lock.
 template <class Forest, class Read>
 auto read(const Forest& forest, Read&& read_growth) {
@@ -367,7 +312,7 @@ void bind_forest(nb::module_& m, const char* name) {
             "decide",
             [](Forest& forest, const In<std::uint8_t>& context, const In<bool>& available) {
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
-                const auto lock = lock_without_blocking<std::shared_lock<std::shared_mutex>>(forest);
+                const auto lock = lock_without_blocking<std::shared_lock<std::shared_mutex>>(forest.mutex());
                 const bf::Choice choice = forest.decide_one(span_of(context), set);
                 return std::make_pair(choice.action, choice.propensity);
             },
@@ -375,7 +320,7 @@ void bind_forest(nb::module_& m, const char* name) {
         .def(
             "learn",
             [](Forest& forest, const In<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
-                const auto lock = lock_without_blocking<std::unique_lock<std::shared_mutex>>(forest);
+                const auto lock = lock_without_blocking<std::unique_lock<std::shared_mutex>>(forest.mutex());
                 forest.learn_one(span_of(context), action, reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
@@ -549,4 +494,5 @@ NB_MODULE(_core, m) {
             "log_capacity"_a, "lifetime"_a, "greed"_a);
     bind_forest<bf::EliminationGrowth>(m, "EliminationForest");
     bind_forest<bf::GreedyGrowth>(m, "GreedyForest");
+    bind_baselines(m);
 }

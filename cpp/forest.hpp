@@ -9,26 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "contexts.hpp"
 #include "exploration.hpp"
 #include "settings.hpp"
 #include "team.hpp"
 #include "tree.hpp"
 
 namespace bandit_forest {
-
-// A batch of contexts: rows of n_variables bytes, zeros and ones.
-struct Contexts {
-    const std::uint8_t* rows;
-    std::size_t n_events;
-    std::size_t n_variables;
-
-    std::span<const std::uint8_t> row(std::size_t event) const { return {rows + event * n_variables, n_variables}; }
-};
-
-struct Choice {
-    std::size_t action;
-    double propensity;
-};
 
 // Safe for concurrent calls: deciding shares the forest, learning has it alone.
 template <class Growth>

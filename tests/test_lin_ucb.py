@@ -1,12 +1,16 @@
 """LinUCB against ridge regressions that are solved directly."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from bandit_forest.baselines import LinUcb, lin_ucb
 from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.reference.lin_ucb import ReferenceLinUcb
+
+pytestmark = pytest.mark.core
 
 
 def log_of_events(n_events, n_variables, n_actions, seed=0):
@@ -29,8 +33,9 @@ def direct_models(contexts, actions, rewards, n_actions, ridge):
 def assert_is_exact(policy, contexts, actions, rewards, ridge=1.0, tolerance=1e-8):
     models = direct_models(contexts, actions, rewards, policy.n_actions, ridge)
     for action, (inverse, weights) in enumerate(models):
-        np.testing.assert_allclose(policy._inverses[action], inverse, atol=tolerance, rtol=0)
-        np.testing.assert_allclose(policy._weights[action], weights, atol=tolerance, rtol=0)
+        below = inverse[np.tril_indices_from(inverse)]
+        np.testing.assert_allclose(policy._core.inverses[action], below, atol=tolerance, rtol=0)
+        np.testing.assert_allclose(policy._core.weights[action], weights, atol=tolerance, rtol=0)
 
 
 @pytest.mark.parametrize("ridge", [1e-6, 1.0, 30.0])
@@ -38,13 +43,13 @@ def test_updates_equal_direct_inverses_over_thousands_of_events(ridge):
     contexts, actions, rewards = log_of_events(4000, 20, 3)
     policy = LinUcb(n_variables=20, n_actions=3, ridge=ridge)
     policy.learn_many(contexts, actions, rewards, propensities=np.ones(4000))
-    assert policy._n_waiting != [0, 0, 0]  # some updates since the last inversion
+    assert policy._core.waiting.all()  # some updates since the last inversion
     assert_is_exact(policy, contexts, actions, rewards, ridge)
 
 
 @pytest.mark.parametrize("every", [1, 7, 100_000])
 def test_how_often_the_inverses_are_computed_anew_changes_nothing(every, monkeypatch):
-    monkeypatch.setattr(lin_ucb, "_REFRESH_EVERY", every)
+    monkeypatch.setattr(lin_ucb, "_refresh_every", lambda _: every)
     contexts, actions, rewards = log_of_events(2000, 10, 2)
     policy = LinUcb(n_variables=10, n_actions=2)
     policy.learn_many(contexts, actions, rewards, propensities=np.ones(2000))
@@ -52,13 +57,13 @@ def test_how_often_the_inverses_are_computed_anew_changes_nothing(every, monkeyp
 
 
 def test_errors_of_an_inverse_do_not_outlive_its_next_computation(monkeypatch):
-    monkeypatch.setattr(lin_ucb, "_REFRESH_EVERY", 100)
+    monkeypatch.setattr(lin_ucb, "_refresh_every", lambda _: 100)
     contexts, _, rewards = log_of_events(1000, 8, 1)
     actions = np.zeros(1000, dtype=int)
     policy = LinUcb(n_variables=8, n_actions=1)
     policy.learn_many(contexts[:950], actions[:950], rewards[:950], propensities=np.ones(950))
-    policy._inverses += 1e-4
-    policy._weights -= 1e-2
+    policy._core.inverses[:] += 1e-4
+    policy._core.weights[:] -= 1e-2
     policy.learn_many(contexts[950:], actions[950:], rewards[950:], propensities=np.ones(50))
     assert_is_exact(policy, contexts, actions, rewards, tolerance=1e-11)
 
@@ -78,6 +83,49 @@ def test_the_highest_upper_bound_is_played():
             for inverse, weights in direct_models(*past, 3, 2.0)
         ]
         assert max(bounds) - bounds[played.actions[event]] < 1e-9
+
+
+@pytest.mark.parametrize(("n_variables", "n_actions", "width"), [(1, 2, 0.2), (8, 3, 0.0), (63, 2, 1.0), (64, 7, 0.2)])
+@pytest.mark.parametrize("binary", [False, True])
+def test_the_core_decides_as_the_specification(n_variables, n_actions, width, binary):
+    generator = np.random.default_rng(n_variables)
+    sizes = {"n_variables": n_variables, "n_actions": n_actions, "width": width}
+    core, reference = LinUcb(**sizes), ReferenceLinUcb(**sizes)
+    late = []
+    for _ in range(1200):
+        context = (generator.random(n_variables) < 0.3).astype(np.uint8)
+        available = np.flatnonzero(generator.random(n_actions) < 0.8)
+        action, propensity = core.decide(context, available_actions=available if available.size else None)
+        bounds = reference.bounds(context)
+        allowed = bounds[available] if available.size else bounds
+        assert propensity == 1.0
+        assert allowed.max() - bounds[action] < 1e-9  # bounds that are equal in theory may differ by rounding
+        if np.count_nonzero(allowed > allowed.max() - 1e-9) == 1:
+            assert reference.decide(context, available_actions=available if available.size else None).action == action
+        reward = generator.random() ** (1 + (action + context[0]) % 3)
+        late.append((context, action, float(reward > 0.5) if binary else reward))
+        if generator.random() < 0.7:  # rewards come late and out of order; some never come
+            event = late.pop(generator.integers(len(late)))
+            core.learn(*event, propensity=1.0)
+            reference.learn(*event, propensity=1.0)
+
+
+def test_a_million_updates_leave_no_errors():
+    contexts, _, rewards = log_of_events(250_000, 12, 1)
+    policy = LinUcb(n_variables=12, n_actions=1)
+    actions = np.zeros(len(contexts), dtype=int)
+    for _ in range(4):
+        policy.learn_many(contexts, actions, rewards, propensities=np.ones(len(contexts)))
+    assert_is_exact(policy, *(np.concatenate([part] * 4) for part in (contexts, actions, rewards)), tolerance=1e-11)
+
+
+def test_threads_share_a_policy():
+    contexts, _, _ = log_of_events(2000, 8, 2)
+    policy = LinUcb(n_variables=8, n_actions=2)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: policy.play(contexts, np.ones((2000, 2))), range(8)))
+    np.testing.assert_allclose(policy.decide_many(contexts).propensities, 1.0)
+    assert policy._core.weights[:, -1].max() > 0.9  # every reward is one
 
 
 def test_only_available_actions_are_played():
@@ -102,6 +150,11 @@ def test_play_equals_decide_and_learn_and_a_copy_goes_on_alike():
         assert action == played.actions[event]
         policy.learn(contexts[event], action, table[event, action], propensity=1.0)
     np.testing.assert_array_equal(copied.play(contexts[1000:], table[1000:]).actions, played.actions[1000:])
+
+
+def test_sizes_beyond_memory_are_refused():
+    with pytest.raises(InvalidArgumentError, match="The 'n_variables' of LinUcb must be"):
+        LinUcb(n_variables=2**40, n_actions=2)
 
 
 @pytest.mark.parametrize(
