@@ -84,8 +84,12 @@ def play_forest(world: str, data: str | None, n_events: int, seed: int, kind: Fo
 
 def make_forest(world: Classification, seed: int, kind: ForestKind) -> BanditForest:
     """Make a forest for a world."""
-    sizes = {"n_variables": world.n_variables, "n_actions": world.n_actions, "n_trees": kind.n_trees, "seed": seed}
-    return BanditForest.paper(**sizes) if kind.paper else BanditForest(**sizes, n_threads=kind.n_threads)
+    n_variables, n_actions, n_trees = world.n_variables, world.n_actions, kind.n_trees
+    if kind.paper:
+        return BanditForest.paper(n_variables=n_variables, n_actions=n_actions, n_trees=n_trees, seed=seed)
+    return BanditForest(
+        n_variables=n_variables, n_actions=n_actions, n_trees=n_trees, seed=seed, n_threads=kind.n_threads
+    )
 
 
 def write_events(path: Path, world: str, data: str | None, n_events: int, seed: int) -> None:

@@ -33,7 +33,7 @@ def test_schemathesis_finds_the_service_as_it_is_described(service, tmp_path):
     """All its checks: no 5xx, described answers only, what fits is taken and what does not is refused."""
     (tmp_path / "hooks.py").write_text(HOOKS)
     command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
-    options = ["--no-color", "--seed", "1", "--max-examples", "10", "--suppress-health-check", "all"]
+    options = ["--no-color", "--seed", "1", "--max-examples", "5", "--suppress-health-check", "all"]
     ended = subprocess.run(
         [*command, f"{service.address}/openapi.json", *options],
         capture_output=True,
@@ -87,7 +87,7 @@ def _places(value):
             yield from _places(inner)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(request=bad_bodies())
 def test_a_bad_body_is_refused_and_changes_nothing(service, request):
     path, content = request

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,6 +22,7 @@ Context = Mapping[str, Any]
 
 _LARGEST = float(np.finfo(np.float64).max)
 _ABSENT = object()
+_ONLY_BOOLS = {bool}
 
 
 class ContextReader:
@@ -50,7 +52,7 @@ class ContextReader:
         self._fields = fields
         self._n_variables = 0
         self._numbers: list[tuple[str, Sequence[float], list[int]]] = []
-        self._flags: list[tuple[str, int, int]] = []
+        self._flags: dict[str, int] = {}
         self._choices: list[tuple[str, dict[Any, int]]] = []
         self._missing: dict[str, int] = {}
         names = [(name, _column(field) if columns is None else columns[name]) for name, field in fields.items()]
@@ -80,14 +82,16 @@ class ContextReader:
                 bits[places[bisect_right(edges, value)]] = 1
             else:
                 n_absent += self._odd(context, name, bits, path)
-        for name, if_false, if_true in self._flags:
-            value = get(name)
-            if value is True:
+        flags = tuple(map(get, self._flags))
+        if set(map(type, flags)) <= _ONLY_BOOLS:  # many flags, and nothing odd: no loop over those that are false
+            for if_true in compress(self._flags.values(), flags):
                 bits[if_true] = 1
-            elif value is False:
-                bits[if_false] = 1
-            else:
-                n_absent += self._odd(context, name, bits, path)
+        else:
+            for (name, if_true), flag in zip(self._flags.items(), flags, strict=True):
+                if flag is True:
+                    bits[if_true] = 1
+                elif flag is not False:
+                    n_absent += self._odd(context, name, bits, path)
         for name, places_of in self._choices:
             value = get(name)
             kind = value.__class__
@@ -128,7 +132,7 @@ class ContextReader:
         if isinstance(column, Numeric):
             self._numbers.append((name, column.edges, places))
         elif isinstance(field, BooleanField):
-            self._flags.append((name, places[0], places[1]))
+            self._flags[name] = places[1]  # false sets no variable
         else:
             assert isinstance(column, Categorical)
             self._choices.append((name, dict(zip(column.values, places, strict=False))))

@@ -8,6 +8,8 @@ const EDGE = { top: 10, right: 12, bottom: 24, left: 46 };
 
 export function rewardChart(place, status) {
   const past = stretches(status.history, Math.ceil(place.clientWidth / 8)).filter((stretch) => stretch.rewards > 0);
+  // A stretch that has just begun has too few rewards for a mean.
+  if (past.length > 2 && past.at(-1).rewards < past.at(-2).rewards / 4) past.pop();
   const lines = [
     { label: "average reward", kind: "earned", values: past.map((stretch) => stretch.earned / stretch.rewards) },
     { label: "uniform play, estimated", kind: "uniform", values: uniformValues(past) },
