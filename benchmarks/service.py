@@ -36,7 +36,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
-    parser.add_argument("--connections", type=int, default=32, help="clients at a time")
+    parser.add_argument("--connections", type=int, default=48, help="clients at a time")
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--folder", type=Path, default=Path("out"), help="on the disk to measure")
     options = parser.parse_args()

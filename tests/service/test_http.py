@@ -164,6 +164,8 @@ def test_importance_and_drawing(service):
         ("/v1/decide", "text", "$"),
         ("/v1/decide", {}, "$.context"),
         ("/v1/decide", {"context": None}, "$.context"),
+        ("/v1/decide", {"event_id": "kept"}, "$.context"),
+        ("/v1/decide", {"event_id": "kept", "context": {**CONTEXT, "age": "old"}}, "$.context.age"),
         ("/v1/decide", {"context": {**CONTEXT, "age": "42"}}, "$.context.age"),
         ("/v1/decide", {"context": {**CONTEXT, "age": True}}, "$.context.age"),
         ("/v1/decide", {"context": {**CONTEXT, "city": "Rome"}}, "$.context.city"),
