@@ -3,11 +3,13 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <concepts>
 #include <tuple>
 #include <utility>
 
 #include "arrays.hpp"
 #include "lin_ucb.hpp"
+#include "neural_bandit.hpp"
 
 using namespace nanobind::literals;
 
@@ -20,8 +22,9 @@ using Lock = std::unique_lock<std::mutex>;
 // A policy and the right to use it.
 template <class Policy>
 struct Guarded {
-    explicit Guarded(const typename Policy::Settings& settings) : policy(settings) {}
-    explicit Guarded(std::span<const char> saved) : policy(saved) {}
+    template <class... Parts>
+        requires std::constructible_from<Policy, Parts...>
+    explicit Guarded(Parts&&... parts) : policy(std::forward<Parts>(parts)...) {}
 
     Policy policy;
     std::mutex mutex;
@@ -149,8 +152,42 @@ void bind_lin_ucb(nb::module_& m) {
         .def_prop_ro("waiting", [](Self& self) { return window(self.policy.waiting(), self.policy.settings().n_actions); });
 }
 
+void bind_neural_bandit(nb::module_& m) {
+    using Self = Guarded<NeuralBandit>;
+    bind_policy<NeuralBandit>(m, "NeuralBandit")
+        .def(
+            "__init__",
+            [](Self* self, std::size_t n_variables, std::size_t n_actions, const In<std::uint64_t>& sizes,
+               const In<float>& learning_rates, double exploration, double member_exploration, std::uint64_t seed,
+               const InRows<float>& weights, const InRows<float>& output_weights) {
+                new (self) Self(NeuralBandit::Settings{n_variables, n_actions, exploration, member_exploration, seed},
+                                Perceptrons(n_variables, n_actions, {span_of(sizes), span_of(learning_rates)},
+                                            {weights.data(), weights.size()},
+                                            {output_weights.data(), output_weights.size()}));
+            },
+            nb::kw_only(), "n_variables"_a, "n_actions"_a, "sizes"_a, "learning_rates"_a, "exploration"_a,
+            "member_exploration"_a, "seed"_a, "weights"_a, "output_weights"_a)
+        .def_prop_ro("weights",
+                     [](Self& self) {
+                         const NeuralBandit::Settings& settings = self.policy.settings();
+                         return window(self.policy.perceptrons().weights(), (settings.n_variables + 1) * settings.n_actions);
+                     })
+        .def_prop_ro("output_weights",
+                     [](Self& self) {
+                         return window(self.policy.perceptrons().output_weights(), self.policy.settings().n_actions);
+                     })
+        .def_prop_ro("output_biases",
+                     [](Self& self) {
+                         return window(self.policy.perceptrons().output_biases(), self.policy.settings().n_actions);
+                     })
+        .def_prop_ro("probabilities", [](Self& self) { return window(self.policy.committee().probabilities(), 1); });
+}
+
 }  // namespace
 
 }  // namespace bandit_forest
 
-void bind_baselines(nanobind::module_& m) { bandit_forest::bind_lin_ucb(m); }
+void bind_baselines(nanobind::module_& m) {
+    bandit_forest::bind_lin_ucb(m);
+    bandit_forest::bind_neural_bandit(m);
+}

@@ -1,13 +1,16 @@
-"""NeuralBandit: gradients, committee, propensities, and what a linear model cannot learn."""
+"""NeuralBandit: gradients, committee, propensities, what a linear model cannot learn, and the core as specified."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from bandit_forest.baselines import NeuralBandit
-from bandit_forest.baselines.neural_bandit import Exp3, Perceptrons, logistic
 from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.reference.neural_bandit import Exp3, Perceptrons, ReferenceNeuralBandit, logistic
+
+pytestmark = pytest.mark.core
 
 SMALL = {"hidden_sizes": (3, 5), "learning_rates": (0.05, 0.2)}
 
@@ -50,7 +53,7 @@ def test_a_step_follows_the_gradient(name, reward):
 def test_members_do_not_depend_on_one_another():
     generator = np.random.default_rng(0)
     both, alone = precise_perceptrons([(3, 0.1), (4, 0.2)]), precise_perceptrons([(4, 0.2)])
-    alone._weights[:], alone._output_weights[:] = both._weights[:, 3:], both._output_weights[:, 3:]
+    alone._weights[:], alone._output_weights[:] = both._weights[..., 3:], both._output_weights[:, 3:]
     for _ in range(50):
         context, action = generator.integers(0, 2, 4, dtype=np.uint8), int(generator.integers(3))
         for perceptrons in (both, alone):
@@ -80,14 +83,15 @@ def test_exp3_does_not_overflow_and_no_single_event_decides():
 def test_members_are_credited_by_importance_weights():
     policy = NeuralBandit(n_variables=3, n_actions=3, exploration=0.3, member_exploration=0.2, **SMALL)
     context = np.array([1, 1, 0], dtype=np.uint8)
-    best = policy._perceptrons.activity(context).outputs.argmax(axis=0)
+    first = ReferenceNeuralBandit(n_variables=3, n_actions=3, **SMALL)  # the same first weights
+    best = first.perceptrons.activity(context).outputs.argmax(axis=0)
     action, propensity = policy.decide(context)
     shares = np.where(best == action, 0.7 + 0.1, 0.1)
     assert propensity == pytest.approx(shares.mean())
     policy.learn(context, action, 0.5, propensity=propensity)
     expected = Exp3(4, 0.2)
     expected.learn(0.5 * shares / propensity)
-    np.testing.assert_allclose(policy._committee.probabilities, expected.probabilities, rtol=1e-12)
+    np.testing.assert_allclose(policy._core.probabilities[0], expected.probabilities, rtol=1e-12)
 
 
 def test_the_committee_finds_its_able_member():
@@ -97,7 +101,7 @@ def test_the_committee_finds_its_able_member():
         n_variables=6, n_actions=2, hidden_sizes=[16], learning_rates=[1e-6, 0.1], member_exploration=0.2
     )
     played = policy.play(contexts, rewards)
-    assert policy._committee.probabilities[1] > 0.85
+    assert policy._core.probabilities[0, 1] > 0.85
     assert played.rewards[-1000:].mean() > 0.85  # a linear model earns a half
 
 
@@ -130,9 +134,9 @@ def test_what_was_computed_for_a_decision_never_goes_stale():
                 each.decide(context)
             else:
                 each.learn(context, action, reward, propensity=1 / 3)
-        forgetful._last = None
-    np.testing.assert_array_equal(policy._perceptrons._weights, forgetful._perceptrons._weights)
-    np.testing.assert_array_equal(policy._committee.probabilities, forgetful._committee.probabilities)
+        forgetful = copy.deepcopy(forgetful)  # what was computed is not copied
+    np.testing.assert_array_equal(policy._core.weights, forgetful._core.weights)
+    np.testing.assert_array_equal(policy._core.probabilities, forgetful._core.probabilities)
     assert policy.decide(contexts[0]) == forgetful.decide(contexts[0])
 
 
@@ -148,6 +152,90 @@ def test_play_equals_decide_and_learn_and_a_copy_goes_on_alike():
         assert decision == (played.actions[event], played.propensities[event])
         policy.learn(contexts[event], decision.action, rewards[event, decision.action], propensity=decision.propensity)
     np.testing.assert_array_equal(copied.play(contexts[100:], rewards[100:]).propensities, played.propensities[100:])
+
+
+def assert_has_the_weights_of(policy, reference, tolerance):
+    perceptrons, core = reference.perceptrons, policy._core
+    np.testing.assert_allclose(core.weights.ravel(), perceptrons._weights.ravel(), atol=tolerance, rtol=0)
+    np.testing.assert_allclose(core.output_weights, perceptrons._output_weights, atol=tolerance, rtol=0)
+    np.testing.assert_allclose(core.output_biases, perceptrons._output_biases, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("reward", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("sizes", [(1,), (3, 5), (8, 17)])
+def test_a_step_of_the_core_is_that_of_the_specification(sizes, reward):
+    parameters = {"n_variables": 9, "n_actions": 3, "hidden_sizes": sizes, "learning_rates": (0.05, 0.2), "seed": 1}
+    policy, reference = NeuralBandit(**parameters), ReferenceNeuralBandit(**parameters)
+    assert_has_the_weights_of(policy, reference, 0.0)
+    first = policy._core.weights.copy()
+    context = np.array([1, 0, 1, 1, 0, 0, 1, 1, 0], dtype=np.uint8)
+    for each in (policy, reference):
+        each.learn(context, 1, reward, propensity=0.5)
+    assert np.abs(policy._core.weights - first).max() > 1e-3
+    assert_has_the_weights_of(policy, reference, 1e-6)
+    untouched = np.append(context, 1)[:, None] * [0, 1, 0] == 0
+    np.testing.assert_array_equal(policy._core.weights[untouched.ravel()], first[untouched.ravel()])
+
+
+@pytest.mark.parametrize(
+    ("n_variables", "n_actions", "sizes"), [(1, 2, (1,)), (8, 3, (3, 5)), (63, 1, (7,)), (70, 7, (8, 17))]
+)
+@pytest.mark.parametrize("binary", [False, True])
+def test_the_core_decides_as_the_specification(n_variables, n_actions, sizes, binary):
+    generator = np.random.default_rng(n_variables)
+    parameters = {
+        "n_variables": n_variables,
+        "n_actions": n_actions,
+        "hidden_sizes": sizes,
+        "exploration": 0.1,
+        "seed": 3,
+    }
+    policy, reference = NeuralBandit(**parameters), ReferenceNeuralBandit(**parameters)
+    late = []
+    for _ in range(1200):
+        context = (generator.random(n_variables) < 0.3).astype(np.uint8)
+        available = np.flatnonzero(generator.random(n_actions) < 0.8)
+        allowed = available if available.size else None
+        action, propensity = policy.decide(context, available_actions=allowed)
+        expected = reference.decide(context, available_actions=allowed)
+        assert action == expected.action
+        assert propensity == pytest.approx(expected.propensity, abs=1e-6)
+        reward = generator.random() ** (1 + (action + context[0]) % 3)
+        late.append((context, action, float(reward > 0.5) if binary else reward, propensity))
+        if generator.random() < 0.7:  # rewards come late and out of order; some never come
+            *event, propensity = late.pop(generator.integers(len(late)))
+            policy.learn(*event, propensity=propensity)
+            reference.learn(*event, propensity=propensity)
+    assert_has_the_weights_of(policy, reference, 1e-4)
+    np.testing.assert_allclose(policy._core.probabilities[0], reference.committee.probabilities, atol=1e-9)
+
+
+def test_the_core_bears_any_propensity_as_the_specification():
+    parameters = {"n_variables": 3, "n_actions": 3, "member_exploration": 0.1, **SMALL}
+    policy, reference = NeuralBandit(**parameters), ReferenceNeuralBandit(**parameters)
+    generator = np.random.default_rng(0)
+    for propensity in [1e-300, 1e-3, 1.0] * 50:
+        context, action = generator.integers(0, 2, 3, dtype=np.uint8), int(generator.integers(3))
+        for each in (policy, reference):
+            each.learn(context, action, 1.0, propensity=propensity)
+        np.testing.assert_allclose(policy._core.probabilities[0], reference.committee.probabilities, atol=1e-12)
+    assert policy._core.probabilities.max() > 0.5
+
+
+def test_threads_share_a_policy():
+    contexts = np.random.default_rng(0).integers(0, 2, (1000, 6), dtype=np.uint8)
+    policy = NeuralBandit(n_variables=6, n_actions=2, exploration=0.01, **SMALL)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: policy.play(contexts, np.tile([0.0, 1.0], (1000, 1))), range(8)))
+    assert policy.decide_many(contexts).actions.mean() > 0.9
+
+
+def test_a_damaged_state_is_refused():
+    policy = NeuralBandit(n_variables=6, n_actions=2, **SMALL)
+    state = policy._core.__getstate__()
+    for damaged in (state[:-1], state + b"0", b"\7" + state[1:]):
+        with pytest.raises(ValueError, match=r"array|bytes"):
+            type(policy._core).__new__(type(policy._core)).__setstate__(damaged)
 
 
 def test_seeds_differ():

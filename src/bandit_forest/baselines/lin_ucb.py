@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import sys
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bandit_forest import _core
-from bandit_forest.policy import Bits, CheckedPolicy, Decision, Decisions, Floats, Mask, Played
+from bandit_forest.baselines.compiled import CompiledPolicy
 from bandit_forest.validation import check_int, check_number
 
 __all__ = ["LinUcb"]
 
-_ALL = np.empty(0, dtype=np.bool_)
 _UPDATES_PER_INPUT = 16  # between two exact inversions, which then cost a sixteenth of the updates themselves
 
 
-class LinUcb(CheckedPolicy):
+class LinUcb(CompiledPolicy):
     """Play the action whose upper confidence bound under its own linear model is highest (disjoint LinUCB).
 
     The model of an action is ridge regression on the variables and a constant. Its inverse Gram matrix is kept by
@@ -65,21 +61,6 @@ class LinUcb(CheckedPolicy):
             ridge=self._ridge,
             refresh_every=_refresh_every(self._n_variables + 1),
         )
-
-    def _decide(self, context: Bits, available: Mask | None) -> Decision:
-        return Decision(*self._core.decide(context, _ALL if available is None else available))
-
-    def _learn(self, context: Bits, action: int, reward: float, propensity: float) -> None:
-        self._core.learn(context, action, reward, propensity)
-
-    def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
-        return Decisions(*self._core.decide_many(contexts, _ALL if available is None else available))
-
-    def _learn_many(self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats) -> None:
-        self._core.learn_many(contexts, actions, rewards, propensities)
-
-    def _play(self, contexts: Bits, rewards: Floats) -> Played:
-        return Played(*self._core.play(contexts, rewards))
 
 
 def _refresh_every(n_inputs: int) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest import _core
+from bandit_forest.baselines.compiled import CompiledPolicy
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.policy import CheckedPolicy, Decision
-from bandit_forest.randomness import DECISION, draw
 from bandit_forest.validation import check_int, check_number
 
 __all__ = ["NeuralBandit"]
@@ -20,97 +20,7 @@ Floats = NDArray[np.float32]
 Number = TypeVar("Number", int, float)
 
 
-class Activity(NamedTuple):
-    """What the perceptrons make of one context."""
-
-    positions: NDArray[np.intp]
-    """The inputs that are one: set variables, and last the constant."""
-    hidden: Floats
-    """The values of the hidden units, (n_actions, units of all members)."""
-    outputs: Floats
-    """The log-odds of the reward, (n_actions, n_members)."""
-
-
-class Perceptrons:
-    """Perceptrons with one hidden layer, one for each action and member, computed side by side.
-
-    The hidden units are rectified and the output is a logistic function; the loss is the cross-entropy of the reward,
-    which may be a fraction. Inputs are zeros and ones, so only the weights of set inputs are read and changed.
-
-    Parameters
-    ----------
-    n_variables
-        Number of binary inputs, next to a constant one.
-    n_actions
-        Number of actions.
-    members
-        Number of hidden units and learning rate of each member of the committee.
-    seed
-        Seed of the first weights.
-    """
-
-    def __init__(self, n_variables: int, n_actions: int, members: Sequence[tuple[int, float]], seed: int) -> None:
-        sizes = np.array([size for size, _ in members])
-        generator = np.random.default_rng(seed)
-        n_units, n_inputs = int(sizes.sum()), n_variables + 1
-        self._n_actions = n_actions
-        self._member_of_unit = np.repeat(np.arange(len(members)), sizes)
-        self._units_of_member = np.equal.outer(self._member_of_unit, np.arange(len(members))).astype(np.float32)
-        self._learning_rates = np.array([rate for _, rate in members], dtype=np.float32)
-        self._input = np.ones(n_inputs, dtype=np.uint8)
-        # The weights of an input lie together: for all actions to be read at once, for one action to be changed.
-        self._weights = _normal(generator, (n_inputs * n_actions, n_units), 1.0 / np.sqrt(n_inputs))
-        self._output_weights = _normal(generator, (n_actions, n_units), 1.0 / np.sqrt(sizes[self._member_of_unit]))
-        self._output_biases = np.zeros((n_actions, len(members)), dtype=np.float32)
-
-    def activity(self, context: NDArray[np.uint8]) -> Activity:
-        """Compute the outputs of all perceptrons for a context."""
-        self._input[:-1] = context
-        positions = self._input.nonzero()[0]
-        rows = self._weights.reshape(self._input.size, -1).take(positions, axis=0)
-        hidden = np.maximum(np.add.reduce(rows, axis=0), 0.0).reshape(self._n_actions, -1)
-        outputs = (hidden * self._output_weights) @ self._units_of_member + self._output_biases
-        return Activity(positions, hidden, outputs)
-
-    def step(self, activity: Activity, action: int, reward: float) -> None:
-        """Move the weights of an action one step down the gradient of the loss, each member at its own rate."""
-        hidden, weights = activity.hidden[action], self._output_weights[action]
-        steps = self._learning_rates * (logistic(activity.outputs[action]) - reward)
-        unit_steps = steps.take(self._member_of_unit)
-        rows = activity.positions * self._n_actions + action
-        self._weights[rows] = self._weights.take(rows, axis=0) - unit_steps * weights * (hidden > 0.0)
-        weights -= unit_steps * hidden
-        self._output_biases[action] -= steps
-
-
-class Exp3:
-    """Exponential weights over the members of a committee (Auer, Cesa-Bianchi, Freund and Schapire 2002).
-
-    Parameters
-    ----------
-    n_members
-        Number of members.
-    exploration
-        Probability with which a member is drawn uniformly instead of by its weight; γ in the article.
-    """
-
-    def __init__(self, n_members: int, exploration: float) -> None:
-        self._exploration = exploration
-        self._log_weights = np.zeros(n_members)
-        self.probabilities = np.full(n_members, 1.0 / n_members)
-
-    def learn(self, rewards: NDArray[np.float64]) -> None:
-        """Multiply each weight by exp(γ / n_members · estimated reward)."""
-        share = self._exploration / rewards.size
-        # A member that is followed with probability p has estimates of at most 1 / p <= 1 / share; those of foreign
-        # propensities may be larger, and one of them must not decide for ever.
-        self._log_weights += np.minimum(share * rewards, 1.0)
-        self._log_weights -= self._log_weights.max()
-        weights = np.exp(self._log_weights)
-        self.probabilities = (1.0 - self._exploration) / weights.sum() * weights + share
-
-
-class NeuralBandit(CheckedPolicy):
+class NeuralBandit(CompiledPolicy):
     """Predict the reward of each action by perceptrons, and follow the member of a committee of them that earns most.
 
     A member of the committee is a number of hidden units and a learning rate, with one perceptron for each action that
@@ -120,7 +30,7 @@ class NeuralBandit(CheckedPolicy):
     The propensity of an action is its probability over both draws. When a reward comes, what each member would earn is
     estimated without bias as reward · (probability that this member plays the action) / propensity: Exp3 whose arms
     give advice, that is Exp4. What the members play is computed anew then, with all actions available, so a reward may
-    come at any time, never, or from another policy.
+    come at any time, never, or from another policy. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -168,57 +78,29 @@ class NeuralBandit(CheckedPolicy):
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         members = list(product(_check_sizes(hidden_sizes), _check_rates(learning_rates)))
         self._exploration = _check_probability(exploration, "exploration")
+        self._member_exploration = _check_probability(member_exploration, "member_exploration")
         self._seed = check_int(seed, "seed", "NeuralBandit", low=0)
-        self._committee = Exp3(len(members), _check_probability(member_exploration, "member_exploration"))
-        self._perceptrons = Perceptrons(self.n_variables, self.n_actions, members, self._seed)
-        self._n_decisions = 0
-        self._last: tuple[bytes, Activity] | None = None  # most rewards come right after their decision
-
-    def _decide(self, context: NDArray[np.uint8], available: NDArray[np.bool_] | None) -> Decision:
-        outputs = self._activity(context).outputs
-        if available is not None:
-            outputs = np.where(available[:, None], outputs, -np.inf)
-        followed = np.bincount(outputs.argmax(axis=0), self._committee.probabilities, self._n_actions)
-        probabilities = (1.0 - self._exploration) * followed + self._uniform(available)
-        drawn = draw(self._seed, DECISION, self._n_decisions)
-        self._n_decisions += 1
-        totals = probabilities.cumsum()
-        action = int(totals.searchsorted(drawn * totals[-1], side="right"))
-        return Decision(action, float(probabilities[action] / totals[-1]))
-
-    def _learn(self, context: NDArray[np.uint8], action: int, reward: float, propensity: float) -> None:
-        activity = self._activity(context)
-        if reward > 0.0:
-            agree = activity.outputs.argmax(axis=0) == action
-            plays = (1.0 - self._exploration) * agree + self._exploration / self._n_actions
-            self._committee.learn(plays * (reward / propensity))
-        self._perceptrons.step(activity, action, reward)
-        self._last = None
-
-    def _activity(self, context: NDArray[np.uint8]) -> Activity:
-        """Compute the perceptrons' activity, unless nothing was learned since it was computed for the same context."""
-        key = context.tobytes()
-        if self._last is None or self._last[0] != key:
-            self._last = key, self._perceptrons.activity(context)
-        return self._last[1]
-
-    def _uniform(self, available: NDArray[np.bool_] | None) -> float | NDArray[np.float64]:
-        """Give each available action its share of the exploration."""
-        if available is None:
-            return self._exploration / self._n_actions
-        return available * (self._exploration / np.count_nonzero(available))
+        sizes = np.array([size for size, _ in members], dtype=np.uint64)
+        weights, output_weights = _first_weights(self._n_variables + 1, self._n_actions, sizes, self._seed)
+        self._core = _core.NeuralBandit(
+            n_variables=self._n_variables,
+            n_actions=self._n_actions,
+            sizes=sizes,
+            learning_rates=np.array([rate for _, rate in members], dtype=np.float32),
+            exploration=self._exploration,
+            member_exploration=self._member_exploration,
+            seed=self._seed % 2**64,
+            weights=weights,
+            output_weights=output_weights,
+        )
 
 
-def logistic(values: Floats) -> Floats:
-    """Give 1 / (1 + exp(-values)), without overflow.
-
-    Examples
-    --------
-    >>> logistic(np.array([-1000.0, 0.0, 1000.0], dtype=np.float32))
-    array([0. , 0.5, 1. ], dtype=float32)
-    """
-    halves: Floats = 0.5 * np.tanh(0.5 * values)
-    return halves + np.float32(0.5)
+def _first_weights(n_inputs: int, n_actions: int, sizes: NDArray[np.uint64], seed: int) -> tuple[Floats, Floats]:
+    """Draw the weights of the inputs, (n_inputs * n_actions, units of all members), and of the outputs."""
+    generator = np.random.default_rng(seed)
+    size_of_unit = np.repeat(sizes, sizes.astype(np.intp))
+    weights = _normal(generator, (n_inputs * n_actions, size_of_unit.size), 1.0 / np.sqrt(n_inputs))
+    return weights, _normal(generator, (n_actions, size_of_unit.size), 1.0 / np.sqrt(size_of_unit))
 
 
 def _normal(generator: np.random.Generator, shape: tuple[int, int], spread: float | NDArray[np.float64]) -> Floats:

@@ -1,0 +1,36 @@
+"""A policy whose arithmetic is in the compiled core."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest import _core
+from bandit_forest.policy import Bits, CheckedPolicy, Decision, Decisions, Floats, Mask, Played
+
+__all__ = ["CompiledPolicy"]
+
+Core = _core.LinUcb | _core.NeuralBandit
+
+_ALL = np.empty(0, dtype=np.bool_)
+
+
+class CompiledPolicy(CheckedPolicy):
+    """Check what the policy is given and hand it to the core; a subclass sets `_core`."""
+
+    _core: Core
+
+    def _decide(self, context: Bits, available: Mask | None) -> Decision:
+        return Decision(*self._core.decide(context, _ALL if available is None else available))
+
+    def _learn(self, context: Bits, action: int, reward: float, propensity: float) -> None:
+        self._core.learn(context, action, reward, propensity)
+
+    def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
+        return Decisions(*self._core.decide_many(contexts, _ALL if available is None else available))
+
+    def _learn_many(self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats) -> None:
+        self._core.learn_many(contexts, actions, rewards, propensities)
+
+    def _play(self, contexts: Bits, rewards: Floats) -> Played:
+        return Played(*self._core.play(contexts, rewards))
