@@ -57,7 +57,8 @@ async def measure(service: ServiceProcess, seconds: float, connections: int, con
     console.print(f"decide+reward: {load.n_events / load.seconds:,.0f} pairs/s, {connections} connections")
     console.print(f"decide: p50 {p50:.1f} ms, p99 {p99:.1f} ms")
     load = await run(service, BatchClient, prepare(BATCH), BATCH_CONNECTIONS, seconds)
-    console.print(f"batches of {BATCH}: {load.n_events / load.seconds:,.0f} decisions/s, {BATCH_CONNECTIONS} connections")
+    rate = load.n_events / load.seconds
+    console.print(f"batches of {BATCH}: {rate:,.0f} decisions/s, {BATCH_CONNECTIONS} connections")
 
 
 class Load:
