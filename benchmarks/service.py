@@ -27,6 +27,7 @@ from service_process import ServiceProcess
 N_VARIABLES = 100
 ACTIONS = ("a", "b", "c", "d")
 BATCH = 100
+BATCH_CONNECTIONS = 8
 N_PREPARED = 500  # different contexts
 
 Prepared = list[tuple[bytes, dict[str, bool]]]
@@ -55,8 +56,9 @@ async def measure(service: ServiceProcess, seconds: float, connections: int, con
     p50, p99 = (1000 * load.quantile(share) for share in (0.5, 0.99))
     console.print(f"decide+reward: {load.n_events / load.seconds:,.0f} pairs/s, {connections} connections")
     console.print(f"decide: p50 {p50:.1f} ms, p99 {p99:.1f} ms")
-    load = await run(service, BatchClient, prepare(BATCH), 4, seconds)
-    console.print(f"batches of {BATCH}: {load.n_events / load.seconds:,.0f} decisions/s, 4 connections")
+    load = await run(service, BatchClient, prepare(BATCH), BATCH_CONNECTIONS, seconds)
+    rate = load.n_events / load.seconds
+    console.print(f"batches of {BATCH}: {rate:,.0f} decisions/s, {BATCH_CONNECTIONS} connections")
 
 
 class Load:

@@ -111,3 +111,15 @@ def test_a_learned_field_that_never_varied_still_has_a_variable(value: int | Non
     names = ContextEncoder.from_schema(columns).variable_names
     assert any(name.startswith("age >=") for name in names)
     assert any(name.startswith("code") for name in names)
+
+
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
+def test_flags_side_by_side_are_read_in_any_order(order: slice) -> None:
+    fields = {"age": NumericField(edges=(30.0,))} | {f"flag{number}": BooleanField() for number in range(12)}
+    reader = ContextReader(fields, fit_columns(fields, []))
+    for seed in range(20):
+        flags = {name: bool(seed >> number & 1) for number, name in enumerate(list(fields)[1:])}
+        context = dict(list(({"age": 20 + seed} | flags).items())[order])
+        assert reader.encode(context, "$.context") == reader.encoder.encode(context).tobytes()
+    with pytest.raises(InvalidRequestError, match=r"\$\.context\.flag3"):
+        reader.encode(context | {"flag3": 1}, "$.context")

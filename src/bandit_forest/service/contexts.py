@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,6 +23,13 @@ Context = Mapping[str, Any]
 _LARGEST = float(np.finfo(np.float64).max)
 _ABSENT = object()
 _ONLY_BOOLS = {bool}
+
+
+class Run(NamedTuple):
+    """Flags that lie side by side, both as fields and as bits."""
+
+    fields: slice
+    bits: slice
 
 
 class ContextReader:
@@ -59,6 +66,8 @@ class ContextReader:
         n_variables = sum(len(_variables(name, column)) for name, column in names)
         for name, column in names:
             self._add(name, column, n_variables)
+        self._names = tuple(fields)
+        self._run = _find_run(self._names, self._flags)
 
     def encode(self, context: Any, path: str) -> bytes:
         """Give the bits of a context, a byte each, or refuse it.
@@ -82,10 +91,17 @@ class ContextReader:
                 bits[places[bisect_right(edges, value)]] = 1
             else:
                 n_absent += self._odd(context, name, bits, path)
-        flags = tuple(map(get, self._flags))
-        if set(map(type, flags)) <= _ONLY_BOOLS:  # many flags, and nothing odd: no loop over those that are false
-            for if_true in compress(self._flags.values(), flags):
-                bits[if_true] = 1
+        run = self._run
+        if run is not None and tuple(context) == self._names:  # as an application sends it that always sends the same
+            flags = tuple(context.values())[run.fields]
+        else:
+            flags = tuple(map(get, self._flags))
+        if set(map(type, flags)) <= _ONLY_BOOLS:  # many flags, and nothing odd: no loop over them
+            if run is not None:
+                bits[run.bits] = bytes(flags)
+            else:
+                for if_true in compress(self._flags.values(), flags):
+                    bits[if_true] = 1
         else:
             for (name, if_true), flag in zip(self._flags.items(), flags, strict=True):
                 if flag is True:
@@ -136,6 +152,15 @@ class ContextReader:
         else:
             assert isinstance(column, Categorical)
             self._choices.append((name, dict(zip(column.values, places, strict=False))))
+
+
+def _find_run(names: Sequence[str], flags: Mapping[str, int]) -> Run | None:
+    """Give where all flags lie, if they are side by side."""
+    if not flags:
+        return None
+    field, bit, size = names.index(next(iter(flags))), next(iter(flags.values())), len(flags)
+    side_by_side = list(flags.items()) == list(zip(names[field : field + size], range(bit, bit + size), strict=False))
+    return Run(slice(field, field + size), slice(bit, bit + size)) if side_by_side else None
 
 
 def is_learned(field: Field) -> bool:
