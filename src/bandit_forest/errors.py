@@ -46,5 +46,8 @@ Got 1.7 instead.
 
 def shown(value: object) -> str:
     """Show a value on one line, however large it is."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except RecursionError:  # JSON may nest deeper than `repr` follows
+        text = f"a deeply nested {type(value).__name__}"
     return text if len(text) <= _LONGEST_REPR else text[: _LONGEST_REPR - 3] + "..."

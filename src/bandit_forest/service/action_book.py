@@ -54,7 +54,8 @@ class ActionBook:
     @property
     def padded_names(self) -> list[str]:
         """A name for every place, also for those that no action has yet."""
-        return self.names + [f"(free place {place})" for place in range(len(self.names), self.capacity)]
+        free = (f"(free place {place})" for place in range(len(self.names), self.capacity))
+        return self.names + [f"{name}\n" if name in self.places else name for name in free]  # no action is named so
 
     def state(self, name: str) -> str | None:
         """Give the state of an action, None when there was never one of this name."""

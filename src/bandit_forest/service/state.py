@@ -14,6 +14,7 @@ from bandit_forest.service.tally import Tally
 __all__ = ["State"]
 
 _RECENT = 20
+_LARGEST_WEIGHT = 1e100  # of a reward that was as good as impossible: sums of it are still finite
 _STATE_AFTER = {ADD: ENABLED, ENABLE: ENABLED, DISABLE: DISABLED, REMOVE: REMOVED}
 
 
@@ -61,7 +62,7 @@ class State:
         event = self.waiting.pop(event_id)
         self._remember(event._replace(state=state, reward=reward, reward_time=time))
         lesson = self._lesson(event, reward)
-        weight = 1.0 / (event.n_available * event.propensity)
+        weight = min(1.0 / (event.n_available * event.propensity), _LARGEST_WEIGHT)
         self.tally.add_reward(time, event.action, lesson.reward, weight=weight)
         return lesson
 
