@@ -63,3 +63,12 @@ def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="damaged"):
         export_journal(project, tmp_path / "events.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_whole_numbers_of_any_size_are_exported(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "data")
+    with opened(project) as decider:
+        for age in (2**53 + 1, 2**64 - 1):
+            decider.decide(context() | {"age": age})
+    export_journal(project, tmp_path / "events.parquet")
+    assert pq.read_table(tmp_path / "events.parquet")["context.age"].to_pylist() == [2.0**53, 2.0**64]

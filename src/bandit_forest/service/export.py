@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ import orjson
 
 from bandit_forest.errors import MissingExtraError, refuse
 from bandit_forest.service.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
-from bandit_forest.service.fields import BooleanField, CategoricalField, Field, NumericField
+from bandit_forest.service.fields import BooleanField, Field, NumericField
 from bandit_forest.service.journal_files import journal_files, read_entries
 from bandit_forest.service.project import Project
 
@@ -97,6 +97,13 @@ def _type(field: Field) -> pa.DataType:
     return pa.bool_() if isinstance(field, BooleanField) else pa.string()
 
 
+def _python_type(field: Field) -> Callable[[Any], Any]:
+    """Give what makes a value of the column's type; Arrow makes no number of a whole one beyond 2 to the 53."""
+    if isinstance(field, NumericField):
+        return float
+    return bool if isinstance(field, BooleanField) else str
+
+
 def _rows(entries: Iterator[Entry], project: Project) -> Iterator[dict[str, Any]]:
     """Bring decisions and their rewards together; what waits is in memory, as in the service."""
     waiting: dict[str | None, dict[str, Any]] = {}
@@ -129,8 +136,7 @@ def _row(entry: Entry, state: str, project: Project) -> dict[str, Any]:
     }
     for name, field in project.context.items():
         value = context.get(name)
-        as_text = isinstance(field, CategoricalField) and value is not None
-        row[f"context.{name}"] = str(value) if as_text else value
+        row[f"context.{name}"] = value if value is None else _python_type(field)(value)
     return row
 
 
