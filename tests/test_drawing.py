@@ -137,3 +137,15 @@ def test_no_box_covers_another(forest):
 def test_a_wrong_depth_is_refused(forest):
     with pytest.raises(InvalidArgumentError, match=r"The 'max_depth' of TreeView.to_svg must be"):
         forest.tree(0).to_svg(max_depth=-1)
+
+
+def test_control_characters_are_drawn_as_unknown_ones():
+    drawing = draw(Box("a\x00b", "\ufffe<", 1), caption="\x1b")
+    assert texts(drawing, "title") == ["a\ufffdb"]
+    assert texts(drawing, "note") == ["\ufffd<", "\ufffd"]
+
+
+def test_a_very_long_name_is_cut_at_once():
+    (title,) = texts(draw(Box("long " * 100_000, "", 1), caption=""), "title")
+    assert title.startswith("long long")
+    assert len(title) < 40

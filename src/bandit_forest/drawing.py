@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ __all__ = ["Box", "draw"]
 # Okabe and Ito's colours, which colour-blind people tell apart.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 _PLAIN = "#8b949e"
+_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _MARGIN = 16
 _HEIGHT = 46  # of a box
@@ -90,10 +92,10 @@ def draw(root: Box, *, caption: str) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="bandit-forest" role="img" viewBox="0 0 {total} {height}"'
             f' width="{total}" height="{height}" style="max-width:100%;height:auto">',
-            f"<title>{escape(caption)}</title>",
+            f"<title>{_escaped(caption)}</title>",
             f"<style>{_STYLE}</style>",
             *parts,
-            f'<text class="note" x="{_MARGIN}" y="{height - 12}">{escape(caption)}</text>',
+            f'<text class="note" x="{_MARGIN}" y="{height - 12}">{_escaped(caption)}</text>',
             "</svg>",
         ]
     )
@@ -150,7 +152,7 @@ def _boxes(root: _Placed, lefts: list[int], columns: list[int]) -> Iterator[str]
 def _box(box: Box, x: float, y: float, width: int) -> Iterator[str]:
     room = width - 2 * _PADDING
     colour = _PLAIN if box.colour is None else _COLOURS[box.colour % len(_COLOURS)]
-    yield f"<g><title>{escape(f'{box.title}: {box.note}')}</title>"
+    yield f"<g><title>{_escaped(f'{box.title}: {box.note}')}</title>"
     yield f'<rect class="{box.kind}" x="{x:g}" y="{y:g}" width="{width}" height="{_HEIGHT}" rx="8"/>'
     if box.kind != "test":
         yield f'<rect x="{x + 4:g}" y="{y + 7:g}" width="4" height="{_HEIGHT - 14}" rx="2" fill="{colour}"/>'
@@ -173,7 +175,13 @@ def _length(text: str) -> int:
 def _fitted(text: str, room: float) -> str:
     """Shorten a text that is too long, and escape it."""
     if _length(text) <= room + 0.5:
-        return escape(text)
+        return _escaped(text)
+    text = text[: int(room)]  # of a very long text only what may fit is looked at
     while _length(text) > room - 1:
         text = text[:-1]
-    return escape(text.rstrip()) + "…"
+    return _escaped(text.rstrip()) + "…"
+
+
+def _escaped(text: str) -> str:
+    """Escape a text for XML, which has no place for control characters, not even escaped."""
+    return escape(_NOT_XML.sub("\ufffd", text))
