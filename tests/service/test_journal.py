@@ -7,7 +7,7 @@ import resource
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +217,32 @@ def test_the_log_moves_into_the_file_and_begins_anew(tmp_path: Path, monkeypatch
         (log,) = tmp_path.glob("*-wal")
         assert log.stat().st_size < seq * len(CONTEXT) / 2  # or it would be longer than what was written
     assert last_seq(tmp_path) == seq
+
+
+def test_a_new_file_that_cannot_be_made_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bandit_forest.service.journal._LOOK_SECONDS", 0.0)
+    small = entry(1)._replace(context="{}")
+    with written(tmp_path, rotate_bytes=1) as journal:
+        journal.append([small]).result()
+        wait_until(lambda: len(journal_files(tmp_path)) == 2)
+        with closing(sqlite3.connect(journal_files(tmp_path)[-1])) as connection:
+            connection.execute("PRAGMA wal_checkpoint")  # the log begins anew, and needs no more room
+        with full_disk(10_000):  # enough for a row, not for a new file
+            for seq in (2, 3):
+                assert refusal(journal.append([small._replace(seq=seq)])) is None
+            assert last_seq(tmp_path) == 3
+            assert [one.seq for one in read_entries(tmp_path, after=1)] == [2, 3]
+        journal.append([small._replace(seq=4)]).result()
+    assert [one.seq for one in read_entries(tmp_path)] == [1, 2, 3, 4]
+
+
+def test_nothing_is_acknowledged_into_a_file_that_was_removed(tmp_path: Path) -> None:
+    with written(tmp_path) as journal:
+        assert journal.append([entry(1)]).result()
+        (file,) = journal_files(tmp_path)
+        file.rename(tmp_path / "elsewhere")
+        assert "put it back" in str(refusal(journal.append([entry(2)])))
+        assert journal.current_bytes == 0
+        (tmp_path / "elsewhere").rename(file)
+        wait_until(lambda: journal.queued == 0)
+    assert last_seq(tmp_path) == 2

@@ -246,6 +246,7 @@ def test_a_backup_of_a_running_service_goes_on_on_its_own(tmp_path: Path) -> Non
         then = image(decider._desk.state)
         with pytest.raises(InvalidArgumentError, match="new or empty"):
             decider.backup(tmp_path / "copy")
+        assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o700
         play(decider, 5, 60)
     copy = make_project(tmp_path / "copy")
     assert verify(copy).snapshot_seq > 0

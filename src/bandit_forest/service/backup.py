@@ -30,7 +30,7 @@ def back_up(project: Project, folder: Path) -> None:
     source = project.storage.folder
     if not journal_files(source):
         refuse("folder", "[storage]", "a folder with a journal", str(source))
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
     if any(folder.iterdir()):
         refuse("folder", "the backup", "new or empty", str(folder))
     _copy_snapshot(source, folder)  # before the journal, which then goes at least as far

@@ -46,7 +46,10 @@ class Checkpointer:
     def _run(self) -> None:
         while not self._stopping.wait(_SECONDS):
             try:
-                with closing(connect(self._current_file())) as connection:
+                file = self._current_file()
+                if not file.exists():  # connecting would make an empty one
+                    continue
+                with closing(connect(file)) as connection:
                     _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 self.is_long = n_pages > _LONG_PAGES
             except sqlite3.Error as error:  # nothing is lost: the log keeps it

@@ -90,8 +90,11 @@ class Journal:
 
     @property
     def current_bytes(self) -> int:
-        """The size of the file that is being written, without its write-ahead log."""
-        return self._file.stat().st_size
+        """The size of the file that is being written, without its write-ahead log; 0 when somebody removed it."""
+        try:
+            return self._file.stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def append(self, entries: Sequence[Entry]) -> Commit:
         """Hand over entries, numbered on from the last; give the commit that makes them durable."""
@@ -164,7 +167,16 @@ class Journal:
         """Write rows with one statement: one transaction, one fsync, and the interpreter's lock is released once."""
         size = 1 << (len(rows) - 1).bit_length()
         padding = (_NO_ROW,) * (size - len(rows))
+        if not self._is_there():  # SQLite would go on writing a file that nobody finds again
+            raise FileNotFoundError(f"'{self._file}' was moved or removed; put it back")
         self._connection.execute(_insert_statement(size), tuple(chain.from_iterable((*rows, *padding))))
+
+    def _is_there(self) -> bool:
+        """Say whether the file that is open is still the one in the folder."""
+        try:
+            return self._file.stat().st_ino == self._inode
+        except FileNotFoundError:
+            return False
 
     def _tell_failure(self, commit: Commit) -> None:
         message = None
@@ -178,6 +190,7 @@ class Journal:
     def _open_file(self, seq: int) -> None:
         self._connection = create_file(self._folder, seq, self._definition)
         self._file = file_path(self._folder, seq)
+        self._inode = self._file.stat().st_ino
         self._looked = time.monotonic()
         first = self._connection.execute("SELECT min(time) FROM entries").fetchone()[0]
         self._began = time.time() if first is None else first
@@ -193,7 +206,7 @@ class Journal:
                 self._rotate()
             elif self._checkpointer.is_long:
                 self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             _logger.warning("The journal could not be tidied up: %s.", error)
 
     def _rotate(self) -> None:

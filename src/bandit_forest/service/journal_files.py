@@ -53,7 +53,9 @@ def file_path(folder: Path, seq: int) -> Path:
 
 def create_file(folder: Path, seq: int, definition: str) -> sqlite3.Connection:
     """Open the journal file that begins with an operation; make it when it is not there, whole or not at all."""
-    connection = connect(file_path(folder, seq))
+    file = file_path(folder, seq)
+    is_new = not file.exists()
+    connection = connect(file)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the disk has it
@@ -66,6 +68,8 @@ def create_file(folder: Path, seq: int, definition: str) -> sqlite3.Connection:
             connection.execute("COMMIT")
     except BaseException:
         connection.close()
+        if is_new:  # an empty file would hide what the file before it goes on to hold
+            file.unlink(missing_ok=True)
         raise
     return connection
 
