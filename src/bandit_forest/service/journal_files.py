@@ -117,6 +117,8 @@ def read_entries(folder: Path, *, after: int = 0, until: int | None = None) -> I
     last = last_seq(folder) if until is None else until
     expected = after + 1
     for number, file in enumerate(files):
+        if expected > last:  # what follows may have been made an instant before a crash
+            return
         if number + 1 < len(files) and first_seq(files[number + 1]) <= expected:
             continue
         for entry in _read_file(file, expected, last):
