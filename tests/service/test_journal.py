@@ -199,6 +199,23 @@ def test_a_folder_has_one_service_at_a_time(tmp_path: Path) -> None:
     folder_lock(tmp_path).close()
 
 
+def test_a_folder_that_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "taken" / "lock").mkdir(parents=True)
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "lock").write_text("no database " * 100)
+    for name, why in (("file", "exists"), ("taken", "unable to open"), ("foreign", "not a database")):
+        with pytest.raises(InvalidArgumentError, match=why):
+            folder_lock(tmp_path / name)
+
+
+def test_copies_of_journal_files_are_passed_over(tmp_path: Path) -> None:
+    with written(tmp_path) as journal:
+        journal.append([entry(1)])
+    (tmp_path / "journal-000000000000001 (copy).sqlite").touch()
+    assert last_seq(tmp_path) == 1
+
+
 def test_a_commit_that_nobody_finishes_times_out() -> None:
     with pytest.raises(TimeoutError):
         Commit().result(0.01)

@@ -93,7 +93,6 @@ class Decider:
             Seconds since 1970; time enters the state through journalled operations only.
         """
         folder = project.storage.folder
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
         lock = folder_lock(folder)
         try:
             remove_leftovers(folder)

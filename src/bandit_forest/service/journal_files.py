@@ -25,6 +25,7 @@ APPLICATION_ID = 0x42464A4C  # "BFJL": lets `file` and this package tell a journ
 VERSION = 1
 _PREFIX = "journal-"
 _SUFFIX = ".sqlite"
+_DIGITS = 15
 _SCHEMA = (
     """CREATE TABLE entries (
     seq INTEGER PRIMARY KEY, time REAL NOT NULL, kind TEXT NOT NULL, event_id TEXT, action TEXT, propensity REAL,
@@ -38,7 +39,7 @@ _SCHEMA = (
 
 def journal_files(folder: Path) -> list[Path]:
     """Give the files of a journal, oldest first; the last one is being written."""
-    return sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}"))
+    return sorted(folder.glob(f"{_PREFIX}{'[0-9]' * _DIGITS}{_SUFFIX}"))
 
 
 def first_seq(file: Path) -> int:
@@ -48,7 +49,7 @@ def first_seq(file: Path) -> int:
 
 def file_path(folder: Path, seq: int) -> Path:
     """Give the path of the file that begins with an operation."""
-    return folder / f"{_PREFIX}{seq:015d}{_SUFFIX}"
+    return folder / f"{_PREFIX}{seq:0{_DIGITS}d}{_SUFFIX}"
 
 
 def create_file(folder: Path, seq: int, definition: str) -> sqlite3.Connection:
@@ -131,15 +132,23 @@ def read_entries(folder: Path, *, after: int = 0, until: int | None = None) -> I
 
 
 def folder_lock(folder: Path) -> sqlite3.Connection:
-    """Take a storage folder for this process, until the connection is closed or the process ends in any way."""
-    connection = sqlite3.connect(folder / "lock", isolation_level=None, timeout=0.0, check_same_thread=False)
+    """Take a storage folder for this process, until the connection is closed or the process ends in any way.
+
+    The folder is made when it is not there.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
+        connection = sqlite3.connect(folder / "lock", isolation_level=None, timeout=0.0, check_same_thread=False)
+    except (OSError, sqlite3.Error) as error:
+        refuse("folder", "[storage]", f"a folder that can be made and written ({error})", str(folder))
     try:
         connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
+    except sqlite3.Error as error:
         connection.close()
-        refuse(
-            "folder", "[storage]", "a folder that no other service uses: stop that one, or take another", str(folder)
-        )
+        rule = "a folder that no other service uses: stop that one, or take another"
+        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+            rule = f"a folder whose file 'lock' can be written ({error})"
+        refuse("folder", "[storage]", rule, str(folder))
     return connection
 
 
