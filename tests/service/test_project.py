@@ -93,8 +93,10 @@ def test_keys_are_told_by_name_or_digest_and_never_shown() -> None:
     digest = hashlib.sha256(b"open sesame").hexdigest()
     keys = Keys(decide=("env:KEY",), admin=(f"sha256:{digest}",))
     assert keys.decide_digests({"KEY": "open sesame"}) == keys.admin_digests() == (bytes.fromhex(digest),)
-    with pytest.raises(InvalidArgumentError, match="export KEY="):
-        keys.decide_digests({})
+    assert keys.decide_digests({"KEY": " open sesame\n"}) == keys.admin_digests()  # as files end
+    for nothing in ({}, {"KEY": " "}):
+        with pytest.raises(InvalidArgumentError, match="export KEY="):
+            keys.decide_digests(nothing)
     with pytest.raises(InvalidArgumentError) as refusal:
         Keys(decide=("open sesame",))
     assert "open sesame" not in str(refusal.value)

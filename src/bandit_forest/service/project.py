@@ -300,6 +300,7 @@ def _digest(key: str, name: str, environment: Mapping[str, str]) -> bytes:
     kind, _, rest = key.partition(":")
     if kind == "sha256":
         return bytes.fromhex(rest)
-    if not environment.get(rest):
+    value = environment.get(rest, "").strip()  # no header has space around its value
+    if not value:
         refuse(name, "[keys]", f"a key in the environment: set it with 'export {rest}=...' before the start", None)
-    return hashlib.sha256(environment[rest].encode()).digest()
+    return hashlib.sha256(value.encode()).digest()
