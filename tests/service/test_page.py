@@ -178,6 +178,13 @@ def test_merging_the_past_loses_nothing(page):
     assert page.call("/history.js", "uniformValues", merged)[-1] == pytest.approx(uniform)
 
 
+def test_an_action_may_be_named_like_what_every_object_has(page):
+    moment = {"seconds": 10.0, "rewards": 0, "average_reward": None, "uniform_weight": 0, "uniform_value": None}
+    history = [moment | {"time": time, "decisions": {"constructor": 2}} for time in (0.0, 10.0)]
+    (stretch,) = page.call("/history.js", "stretches", history, 1)
+    assert stretch["decisions"] == {"constructor": 4}
+
+
 def test_of_many_actions_those_chosen_most_are_told_apart(page):
     actions = [{"name": str(place), "decisions": 10 * place} for place in range(16)]
     groups = page.call("/history.js", "groups", actions)

@@ -11,7 +11,8 @@ export function stretches(history, most) {
   const merged = [];
   for (const moment of history) {
     const number = Math.floor((moment.time - first) / seconds);
-    merged[number] ??= { time: first + number * seconds, seconds, decisions: {}, rewards: 0, earned: 0, weight: 0, uniform: 0 };
+    // Without a prototype: an action may be called "constructor".
+    merged[number] ??= { time: first + number * seconds, seconds, decisions: Object.create(null), rewards: 0, earned: 0, weight: 0, uniform: 0 };
     const stretch = merged[number];
     for (const [action, decisions] of Object.entries(moment.decisions)) {
       stretch.decisions[action] = (stretch.decisions[action] ?? 0) + decisions;
