@@ -85,3 +85,19 @@ def test_hanging_up_before_the_answer_does_not_undo_the_decision(service):
 def test_a_large_answer_arrives_whole(connection):
     connection.sendall(request({"events": [{"context": CONTEXT}] * 1000}, path="/v1/decide/batch"))
     assert len(answer(connection)[1]["decisions"]) == 1000
+
+
+@pytest.mark.parametrize("start", [b"GET /", b"GET / HTTP/1.1\r\nname: "])
+def test_a_head_that_does_not_end_is_refused(connection, start):
+    connection.sendall(start + b"a" * 70_000)
+    assert connection.recv(1000).startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_large_body_in_parts_is_no_head(connection):
+    body = json.dumps({"context": CONTEXT}).encode()
+    head = "POST /v1/decide HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\n"
+    connection.sendall(f"{head}content-length: {500_000 + len(body)}\r\n\r\n".encode())
+    for _ in range(5):
+        connection.sendall(b" " * 100_000)
+    connection.sendall(body)
+    assert answer(connection)[0] == 200
