@@ -23,6 +23,7 @@ from bandit_forest import (
     DamagedFileError,
     Elimination,
     Greedy,
+    InvalidArgumentError,
     RoundRobin,
     UniformOverRemaining,
     archive,
@@ -249,3 +250,9 @@ def test_a_kill_during_save_leaves_a_whole_file(tmp_path):
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert BanditForest.load(path).n_trees == 50
+
+
+def test_threads_that_a_forest_cannot_have_are_no_damage(tmp_path):
+    BanditForest.paper(n_variables=3, n_actions=2).save(tmp_path / "paper.bf")
+    with pytest.raises(InvalidArgumentError, match="'n_threads' of BanditForest must be 1 with elimination"):
+        BanditForest.load(tmp_path / "paper.bf", n_threads=2)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import _core, archive
-from bandit_forest.errors import DamagedFileError, refuse
+from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
 from bandit_forest.explanation import Explanation, explanation_of
 from bandit_forest.policy import Bits, CheckedPolicy, Decision, Decisions, Floats, Mask, Played
 from bandit_forest.rules import (
@@ -384,6 +384,8 @@ class BanditForest(CheckedPolicy):
             if saved is BanditTree and forest.n_trees != 1:
                 raise ValueError("a tree has other trees beside it")
         except (AttributeError, KeyError, MemoryError, OverflowError, TypeError, ValueError) as error:
+            if isinstance(error, InvalidArgumentError) and error.parameter == "n_threads":
+                raise  # it is the caller's, not the file's
             raise DamagedFileError(f"'{name}' is damaged: {str(error).rstrip('.')}.") from error
         return forest
 
