@@ -12,6 +12,7 @@ import pytest
 from projects import GIVEN, LEARNED, Clock, context, make_project, opened, play
 from test_journal import full_disk, wait_until
 
+from bandit_forest.service import rewarding
 from bandit_forest.service.decider import Decider
 from bandit_forest.service.project import Limits, Project, RewardRule
 from bandit_forest.service.refusals import (
@@ -326,6 +327,23 @@ def test_the_results_of_a_batch_wait_for_the_whole_batch(tmp_path: Path) -> None
         assert isinstance(rewarded, Rewarded)
         assert isinstance(refused, DuplicateRewardError)
         assert refused.commit is rewarded.commit
+
+
+def test_what_a_batch_has_done_is_recorded_even_when_the_rest_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(tmp_path)
+    with opened(project) as decider:
+        for name in ("one", "two"):
+            decider.decide(context(), event_id=name)
+        read_item = rewarding.read_item
+        monkeypatch.setattr(rewarding, "read_item", lambda item, *rest: read_item(dict(item), *rest))
+        with pytest.raises(TypeError):
+            decider.reward_many([{"event_id": "one", "reward": 1.0}, 3])
+        assert decider.reward("two", 1.0).commit.result()
+        before = image(decider)
+    with opened(project) as recovered:
+        assert image(recovered) == before
 
 
 def test_waiting_and_remembered_events_are_bounded(tmp_path: Path) -> None:

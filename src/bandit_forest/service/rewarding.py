@@ -101,13 +101,15 @@ def _together(
     now = desk.now()
     work: _Work = []
     results: list[_Result | ServiceError] = []
-    for number, item in enumerate(read_batch(items, desk.project.limits.batch_events, path)):
-        where = f"{path}[{number}]"
-        try:
-            results.append(one(desk, read_item(item, fields, where), where, now, work))
-        except ServiceError as error:
-            results.append(error)
-    commit = _finish(desk, work)
+    try:
+        for number, item in enumerate(read_batch(items, desk.project.limits.batch_events, path)):
+            where = f"{path}[{number}]"
+            try:
+                results.append(one(desk, read_item(item, fields, where), where, now, work))
+            except ServiceError as error:
+                results.append(error)
+    finally:  # what has been done is recorded, whatever happens to the rest
+        commit = _finish(desk, work)
     return [_with_commit(result, commit) for result in results]
 
 
