@@ -21,14 +21,20 @@ class Team {
    public:
     explicit Team(std::size_t n_members) : n_members_(n_members) {}
 
-    // Calls work(member) on a thread for each member; the caller's is member 0. It must not throw.
+    // Calls work(member) on a thread for each member; the caller's is member 0. Where there are several, the others would
+    // wait for ever for one that has thrown: then the program ends.
     template <class Work>
     void run(Work&& work) {
+        if (n_members_ == 1) {
+            work(std::size_t{0});
+            return;
+        }
+        const auto surely = [&work](std::size_t member) noexcept { work(member); };
         std::vector<std::jthread> others;
         for (std::size_t member = 1; member < n_members_; ++member) {
-            others.emplace_back([&work, member]() noexcept { work(member); });
+            others.emplace_back(surely, member);
         }
-        work(std::size_t{0});
+        surely(0);
     }
 
     // Waits until all members are here. They meet every few microseconds, so nobody sleeps.
