@@ -68,7 +68,7 @@ class BanditForest(CheckedPolicy):
     max_depth
         Depth of the trees: an int, or a range (low, high) from which each tree draws its own; 1 is a decision stump.
     variable_share
-        Share of the variables that are not on its path that a node may split on, drawn anew for each node.
+        Share of the variables that a node may split on, drawn anew for each node, or for each try of a greedy leaf.
     growth
         How the trees grow: `Greedy()`, or `Elimination()` as in the paper.
     exploration
