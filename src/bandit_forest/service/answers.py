@@ -1,16 +1,29 @@
-"""What is sent back: JSON, and one shape for every refusal."""
+"""What is sent back: JSON, once all that it tells of is durable, and one shape for every refusal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 from starlette.types import Send
 
-from bandit_forest.service.refusals import ServiceError
+from bandit_forest.service.commits import Commit
+from bandit_forest.service.refusals import ServiceError, StorageError
 
-__all__ = ["STATUSES", "Answer", "refusal", "refusal_document", "send_answer", "settled"]
+__all__ = [
+    "STATUSES",
+    "Answer",
+    "Reply",
+    "answer_of",
+    "refusal",
+    "refusal_document",
+    "send_answer",
+    "settled",
+    "when_ended",
+]
 
 STATUSES: Mapping[str, int] = {
     "invalid_json": 400,
@@ -32,6 +45,7 @@ STATUSES: Mapping[str, int] = {
     "rate_limited": 429,
     "too_many_waiting": 429,
     "storage_unavailable": 503,
+    "too_many_connections": 503,
 }
 """The HTTP status of each code of a refusal."""
 
@@ -40,15 +54,36 @@ _HEADERS: Mapping[str, list[tuple[bytes, bytes]]] = {
     "rate_limited": [(b"retry-after", b"1")],
     "too_large": [(b"connection", b"close")],  # what is left of the body is not waited for
     "storage_unavailable": [(b"retry-after", b"1")],
+    "too_many_connections": [(b"retry-after", b"1")],
 }
 
 
 class Answer(NamedTuple):
     """A response whose body is JSON."""
 
-    status: int
     body: bytes
-    headers: list[tuple[bytes, bytes]] = []  # noqa: RUF012, never changed
+    code: str | None = None
+    """Of a refusal; None when what was asked for is done."""
+
+    @property
+    def status(self) -> int:
+        """Of HTTP."""
+        return 200 if self.code is None else STATUSES[self.code]
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """All headers that describe it."""
+        described = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(self.body))]
+        return described if self.code is None else described + _HEADERS.get(self.code, [])
+
+
+class Reply(NamedTuple):
+    """A document, and what must be durable before it is sent."""
+
+    document: dict[str, Any]
+    commits: Iterable[Commit]
+    code: str | None = None
+    """Of a refusal."""
 
 
 def refusal_document(error: ServiceError) -> dict[str, Any]:
@@ -63,27 +98,40 @@ def refusal_document(error: ServiceError) -> dict[str, Any]:
     return {"error": told if error.path is None else told | {"path": error.path}}
 
 
-def refusal(error: ServiceError) -> Answer:
-    """Make the response of a refusal."""
-    return Answer(STATUSES[error.code], orjson.dumps(refusal_document(error)), _HEADERS.get(error.code, []))
+def refusal(error: ServiceError) -> Reply:
+    """Make the reply of a refusal."""
+    return Reply(refusal_document(error), () if error.commit is None else (error.commit,), error.code)
 
 
-async def settled(error: ServiceError) -> ServiceError:
-    """Wait until what a refusal tells of is durable; when it cannot be made durable, that is the refusal."""
-    try:
-        if error.commit is not None:
-            await error.commit
-    except ServiceError as failure:
-        return failure
-    return error
+def answer_of(reply: Reply) -> Answer:
+    """Make the answer of a reply whose commits have ended; when one was refused, that is the answer."""
+    document, commits, code = reply
+    for commit in commits:
+        try:
+            if not commit.outcome() and code is None:
+                document["durable"] = False
+        except StorageError as error:
+            return answer_of(refusal(error))
+    return Answer(orjson.dumps(document), code)
+
+
+async def settled(reply: Reply) -> Answer:
+    """Wait until all that a reply tells of is durable, or cannot be made so."""
+    for commit in reply.commits:
+        with suppress(StorageError):
+            await commit
+    return answer_of(reply)
+
+
+def when_ended(commits: Iterator[Commit], call: Callable[[], None]) -> None:
+    """Call as soon as all commits have ended: at once if they have, else from the event loop."""
+    for commit in commits:
+        if commit.then(partial(when_ended, commits, call)):
+            return
+    call()
 
 
 async def send_answer(send: Send, answer: Answer) -> None:
     """Send a response, without the framework's objects."""
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(answer.body)),
-        *answer.headers,
-    ]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
     await send({"type": "http.response.body", "body": answer.body})

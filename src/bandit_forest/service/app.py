@@ -43,7 +43,7 @@ def make_app(decider: Decider) -> Gate:
         The state and its rules.
     """
     project, measures, pages = decider.project, Measures(), page_files()
-    public = frozenset({"/healthz", "/readyz", "/openapi.json", *pages})
+    public = frozenset({"/healthz", "/readyz", *pages})
     endpoints = {
         path: JsonEndpoint(handler, measures.latency_of(path)) for path, handler in make_handlers(decider).items()
     }
@@ -109,7 +109,7 @@ def _in_framework(endpoint: JsonEndpoint) -> Callable[[Request], Awaitable[Respo
     """Make an endpoint that the framework can describe and call."""
 
     async def answer(request: Request) -> Response:
-        return _response(await endpoint(request.receive, dict(request.scope["headers"])))
+        return _response(await settled(endpoint(dict(request.scope["headers"]), await request.body())))
 
     return answer
 
@@ -119,8 +119,9 @@ def _refuse_in_one_shape(app: FastAPI, measures: Measures) -> None:
 
     @app.exception_handler(ServiceError)
     async def refused(_: Request, error: ServiceError) -> Response:
-        measures.refusals[error.code] += 1
-        return _response(refusal(await settled(error)))
+        answer = await settled(refusal(error))
+        measures.count(answer)
+        return _response(answer)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -139,6 +140,6 @@ def _refuse_in_one_shape(app: FastAPI, measures: Measures) -> None:
 
 
 def _response(answer: Answer) -> Response:
-    response = Response(answer.body, status_code=answer.status, media_type="application/json")
-    response.raw_headers.extend(answer.headers)
+    response = Response(answer.body, status_code=answer.status)
+    response.raw_headers = answer.headers
     return response

@@ -10,7 +10,7 @@ from starlette.types import Message, Receive
 
 from bandit_forest.service.refusals import InvalidRequestError, ServiceError
 
-__all__ = ["BodyTooLargeError", "InvalidJsonError", "MediaTypeError", "limited", "object_of", "read_json"]
+__all__ = ["BodyTooLargeError", "InvalidJsonError", "MediaTypeError", "limited", "object_of", "parse_json", "read_body"]
 
 _LONGEST_SHOWN = 80
 
@@ -63,15 +63,22 @@ def limited(receive: Receive, headers: Mapping[bytes, bytes], most: int) -> Rece
     return receive_part
 
 
-async def read_json(receive: Receive, headers: Mapping[bytes, bytes]) -> Any:
-    """Read the whole body as JSON."""
+async def read_body(receive: Receive) -> bytes:
+    """Read the whole body."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":  # what has come may look whole
+            raise InvalidJsonError("The body is not JSON: the connection was closed before its end.", path="$")
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+def parse_json(headers: Mapping[bytes, bytes], body: bytes | bytearray) -> Any:
+    """Read a body that is declared as JSON."""
     if not headers.get(b"content-type", b"").lower().startswith(b"application/json"):
         raise MediaTypeError("The body must be JSON: send 'Content-Type: application/json'.")
-    message = await receive()
-    body = message.get("body", b"")
-    while message.get("more_body", False):
-        message = await receive()
-        body += message.get("body", b"")
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:

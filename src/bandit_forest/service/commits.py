@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 
 from bandit_forest.service.refusals import StorageError
 
 __all__ = ["Commit"]
+
+_logger = logging.getLogger(__name__)
 
 
 class Commit:
@@ -35,18 +38,28 @@ class Commit:
         self._lock = threading.Lock()
         self._ended: threading.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiters: list[asyncio.Future[None]] | None = []
+        self._waiters: list[Callable[[], object]] | None = []
 
     def __await__(self) -> Generator[object, None, bool]:
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def end() -> None:
+            if not ended.done():  # it may have been cancelled
+                ended.set_result(None)
+
+        if self.then(end):
+            yield from ended
+        return self.outcome()
+
+    def then(self, call: Callable[[], object]) -> bool:
+        """Let the event loop call as soon as the wait is over; False when it is over already, and nothing is called."""
         with self._lock:
-            waiter = None
-            if self._waiters is not None:
+            if self._waiters is None:
+                return False
+            if self._loop is None:
                 self._loop = asyncio.get_running_loop()
-                waiter = self._loop.create_future()
-                self._waiters.append(waiter)
-        if waiter is not None:
-            yield from waiter
-        return self._outcome()
+            self._waiters.append(call)
+            return True
 
     def result(self, timeout: float | None = None) -> bool:
         """Wait in a thread that runs no event loop.
@@ -62,7 +75,7 @@ class Commit:
             ended = self._ended
         if ended is not None and not ended.wait(timeout):
             raise TimeoutError("The journal has not been written in time.")
-        return self._outcome()
+        return self.outcome()
 
     def finish(self, *, durable: bool, failure: str | None = None) -> None:
         """End the wait of everybody; called once more, with durable=True, when a later attempt succeeds."""
@@ -76,13 +89,16 @@ class Commit:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 self._loop.call_soon_threadsafe(_wake, waiters)
 
-    def _outcome(self) -> bool:
+    def outcome(self) -> bool:
+        """Tell, once the wait is over, whether the group is durable; `StorageError` where the project says "refuse"."""
         if self._failure is not None:
             raise StorageError(self._failure)
         return self.durable
 
 
-def _wake(waiters: list[asyncio.Future[None]]) -> None:
+def _wake(waiters: list[Callable[[], object]]) -> None:
     for waiter in waiters:
-        if not waiter.done():
-            waiter.set_result(None)
+        try:
+            waiter()
+        except Exception:  # it must not keep the others waiting
+            _logger.exception("An answer could not be given")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from time import monotonic, perf_counter
 
-import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bandit_forest.service.answers import Answer, refusal, send_answer, settled
-from bandit_forest.service.bodies import limited, read_json
+from bandit_forest.service.answers import Reply, refusal, send_answer, settled
+from bandit_forest.service.bodies import limited, parse_json, read_body
 from bandit_forest.service.handlers import Handler
 from bandit_forest.service.metrics import Histogram, Measures
 from bandit_forest.service.refusals import ServiceError
@@ -17,9 +16,11 @@ from bandit_forest.service.security import Access
 
 __all__ = ["Gate", "JsonEndpoint"]
 
+Headers = Mapping[bytes, bytes]
+
 
 class JsonEndpoint:
-    """Takes JSON and gives JSON, once everything that the answer tells is durable.
+    """Takes JSON and gives the reply, to be sent once everything that it tells is durable.
 
     Parameters
     ----------
@@ -30,19 +31,12 @@ class JsonEndpoint:
     """
 
     def __init__(self, handler: Handler, latency: Histogram) -> None:
+        self.latency = latency
         self._handler = handler
-        self._latency = latency
 
-    async def __call__(self, receive: Receive, headers: Mapping[bytes, bytes]) -> Answer:
-        """Answer a request, or raise the refusal."""
-        began = perf_counter()
-        document, commits = self._handler(await read_json(receive, headers))
-        for commit in commits:
-            if not await commit:
-                document["durable"] = False
-        answer = Answer(200, orjson.dumps(document))
-        self._latency.observe(perf_counter() - began)
-        return answer
+    def __call__(self, headers: Headers, body: bytes | bytearray) -> Reply:
+        """Do what a request asks for, or raise the refusal."""
+        return self._handler(parse_json(headers, body))
 
 
 class Gate:
@@ -74,11 +68,11 @@ class Gate:
         body_bytes: int,
         measures: Measures,
     ) -> None:
+        self.shortcuts = shortcuts
+        self.body_bytes = body_bytes
         self._app = app
-        self._shortcuts = shortcuts
         self._access = access
-        self._body_bytes = body_bytes
-        self._measures = measures
+        self.measures = measures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, as an ASGI application."""
@@ -87,15 +81,27 @@ class Gate:
             return
         headers = dict(scope["headers"])
         path = scope["path"]
+        endpoint = self.shortcuts.get(path) if scope["method"] == "POST" else None
+        began = perf_counter()
         try:
             self._access.admit(path, headers.get(b"authorization"), monotonic())
-            receive = limited(receive, headers, self._body_bytes)
-            endpoint = self._shortcuts.get(path) if scope["method"] == "POST" else None
+            receive = limited(receive, headers, self.body_bytes)
             if endpoint is None:
                 await self._app(scope, receive, send)
                 return
-            answer = await endpoint(receive, headers)
+            reply = endpoint(headers, await read_body(receive))
         except ServiceError as error:
-            answer = refusal(await settled(error))
-            self._measures.refusals[error.code] += 1
+            reply = refusal(error)
+        answer = await settled(reply)
+        self.measures.count(answer)
+        if endpoint is not None:
+            endpoint.latency.observe(perf_counter() - began)
         await send_answer(send, answer)
+
+    def reply(self, path: str, headers: Headers, body: bytes | bytearray) -> Reply:
+        """Do what a request with a shortcut asks for, or refuse it."""
+        try:
+            self._access.admit(path, headers.get(b"authorization"), monotonic())
+            return self.shortcuts[path](headers, body)
+        except ServiceError as error:
+            return refusal(error)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from bandit_forest.service.answers import refusal_document
+from bandit_forest.service.answers import Reply, refusal_document
 from bandit_forest.service.bodies import object_of
-from bandit_forest.service.commits import Commit
 from bandit_forest.service.decider import DECIDE_FIELDS, LEARN_FIELDS, REWARD_FIELDS, Decider
 from bandit_forest.service.refusals import InvalidRequestError, ServiceError
 from bandit_forest.service.results import ActionChange, Decided, Learned, Rewarded
 
-__all__ = ["Handler", "Reply", "make_handlers"]
+__all__ = ["Handler", "make_handlers"]
 
 _DECIDE_FIELDS = DECIDE_FIELDS | {"mean_rewards"}
 _NAME_FIELDS = frozenset({"name"})
-
-
-class Reply(NamedTuple):
-    """A document, and what must be durable before it is sent."""
-
-    document: dict[str, Any]
-    commits: Iterable[Commit]
 
 
 Handler = Callable[[Any], Reply]

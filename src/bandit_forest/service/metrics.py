@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
+from bandit_forest.service.answers import Answer
 from bandit_forest.service.results import Status
 
 __all__ = ["CONTENT_TYPE", "Histogram", "Measures", "exposition"]
@@ -50,6 +51,11 @@ class Measures:
     def latency_of(self, path: str) -> Histogram:
         """Give the latencies of a path."""
         return self.latencies.setdefault(path, Histogram())
+
+    def count(self, answer: Answer) -> None:
+        """Count an answer, if it is a refusal."""
+        if answer.code is not None:
+            self.refusals[answer.code] += 1
 
 
 def exposition(status: Status, measures: Measures) -> str:

@@ -211,6 +211,10 @@ class Limits:
         Most finished events that are remembered, so that a repeated request gets the same answer.
     requests_per_second
         For each key; 0: no limit.
+    connections
+        Most connections that are open at a time.
+    request_seconds
+        Most seconds that a connection may take to send a request or take an answer, or rest between the two.
     """
 
     body_bytes: int = 2**20
@@ -219,10 +223,20 @@ class Limits:
     waiting_events: int = 100_000
     remembered_events: int = 100_000
     requests_per_second: float = 0.0
+    connections: int = 1000
+    request_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        for name in ("body_bytes", "context_bytes", "batch_events", "waiting_events", "remembered_events"):
+        for name in (
+            "body_bytes",
+            "context_bytes",
+            "batch_events",
+            "waiting_events",
+            "remembered_events",
+            "connections",
+        ):
             check_int(getattr(self, name), name, "[limits]")
+        check_seconds(self.request_seconds, "request_seconds", "[limits]")
         rate, rule = self.requests_per_second, "a number of at least 0; 0 is no limit"
         check_number(rate, "requests_per_second", "[limits]", rule, 0.0, LARGEST_FLOAT)
 

@@ -12,7 +12,7 @@ from bandit_forest.service.refusals import ServiceError
 __all__ = ["Access", "ForbiddenError", "RateLimit", "RateLimitError", "Role", "UnauthorizedError", "role_needed"]
 
 _ANYBODY = b""
-_DECIDE_PATHS = ("/v1/decide", "/v1/reward", "/v1/learn", "/v1/explain/")
+_DECIDE_PATHS = ("/v1/decide", "/v1/reward", "/v1/learn", "/v1/explain/", "/openapi.json")
 
 
 class UnauthorizedError(ServiceError):

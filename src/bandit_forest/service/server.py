@@ -5,16 +5,17 @@ from __future__ import annotations
 import gc
 import socket
 from collections.abc import Callable
+from functools import partial
 
 import uvicorn
 
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.service.app import make_app
+from bandit_forest.service.connections import Connection
 from bandit_forest.service.decider import Decider
 from bandit_forest.service.project import Project, Server
-from bandit_forest.service.transport import JoiningProtocol
 
-__all__ = ["serve"]
+__all__ = ["make_config", "serve"]
 
 _STOP_SECONDS = 10
 
@@ -30,20 +31,26 @@ def serve(project: Project, *, started: Callable[[str], object]) -> None:
         Is told the address as soon as requests are taken.
     """
     with _bind(project.server) as listener:
-        config = uvicorn.Config(
-            make_app(Decider.open(project)),
-            access_log=False,
-            http=JoiningProtocol,
-            log_level="warning",
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=_STOP_SECONDS,
-            ws="none",
-        )
+        config = make_config(Decider.open(project))
         _collect_garbage_rarely()
         host, port = listener.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         _TellingServer(config, lambda: started(address)).run(sockets=[listener])
+
+
+def make_config(decider: Decider) -> uvicorn.Config:
+    """Say how uvicorn serves a decider."""
+    gate = make_app(decider)
+    return uvicorn.Config(
+        gate,
+        access_log=False,
+        http=partial(Connection, gate, decider.project.limits),  # type: ignore[arg-type]
+        log_level="warning",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        ws="none",
+    )
 
 
 def _collect_garbage_rarely() -> None:
