@@ -92,7 +92,8 @@ class ContextReader:
             else:
                 n_absent += self._odd(context, name, bits, path)
         run = self._run
-        if run is not None and tuple(context) == self._names:  # as an application sends it that always sends the same
+        if run is not None and (names := tuple(context)) == self._names:  # as a program that always sends the same
+            self._names = names  # its parser gives the same texts again: they are compared without being read
             flags = tuple(context.values())[run.fields]
         else:
             flags = tuple(map(get, self._flags))

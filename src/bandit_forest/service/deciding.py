@@ -40,7 +40,10 @@ def decide_many(desk: Desk, items: Any) -> list[Decided | ServiceError]:
     asked: list[Wanted | Event | ServiceError] = []
     fresh: dict[str, Wanted] = {}
     for number, item in enumerate(batch):
-        asked.append(_ask_item(desk, item, f"$.events[{number}]", fresh))
+        try:
+            asked.append(_ask_item(desk, item, "$", fresh))
+        except ServiceError:
+            asked.append(_refusal(desk, item, f"$.events[{number}]", fresh))
     events = _settle_all(desk, list(fresh.values()))
     commit = desk.journal.tail
     settled = (events[request.event_id] if isinstance(request, Wanted) else request for request in asked)
@@ -54,19 +57,25 @@ def _one_of(desk: Desk, item: Any, path: str) -> Decided | ServiceError:
         return error
 
 
-def _ask_item(desk: Desk, item: Any, path: str, fresh: dict[str, Wanted]) -> Wanted | Event | ServiceError:
+def _ask_item(desk: Desk, item: Any, path: str, fresh: dict[str, Wanted]) -> Wanted | Event:
     """Check an item of a batch; an event that is new to the service is noted as fresh, once."""
-    try:
-        request = read_item(item, DECIDE_FIELDS, path)
-        event_id = request.get("event_id")
-        if isinstance(event_id, str) and event_id in fresh:
-            return fresh[event_id]
-        asked = _ask(desk, request, path, n_before=len(fresh))
-    except ServiceError as error:
-        return error
+    request = read_item(item, DECIDE_FIELDS, path)
+    event_id = request.get("event_id")
+    if isinstance(event_id, str) and event_id in fresh:
+        return fresh[event_id]
+    asked = _ask(desk, request, path, n_before=len(fresh))
     if isinstance(asked, Wanted):
         fresh[asked.event_id] = asked
     return asked
+
+
+def _refusal(desk: Desk, item: Any, path: str, fresh: dict[str, Wanted]) -> ServiceError:
+    """Give the refusal of an item once more, with its place: which is not made for all that are not refused."""
+    try:
+        _ask_item(desk, item, path, fresh)
+    except ServiceError as error:
+        return error
+    raise AssertionError("what is refused once is refused twice")
 
 
 def _ask(desk: Desk, request: dict[str, Any], path: str, *, n_before: int) -> Wanted | Event:
@@ -84,8 +93,7 @@ def _ask(desk: Desk, request: dict[str, Any], path: str, *, n_before: int) -> Wa
             f"{most} events wait for their reward, as many as [limits] waiting_events allows: send rewards, or wait "
             "until the oldest expire."
         )
-    own = get("action"), get("propensity")
-    return read_decide(state, get("context"), get("available_actions"), event_id, own, path)
+    return read_decide(state, request, path)
 
 
 def _settle_all(desk: Desk, wanted: Sequence[Wanted]) -> dict[str, Event]:

@@ -23,7 +23,10 @@ __all__ = ["Journal"]
 _logger = logging.getLogger(__name__)
 
 _NO_ROW = (None,) * len(Entry._fields)
-_MOST_ROWS = 2048  # a statement of so many rows stays below SQLite's limit of 32,766 parameters
+_MOST_ROWS = 512  # of one statement; it keeps the memory of what was bound last
+_EXACT_ROWS = 64  # up to here there is a statement for each number of rows, beyond for multiples of 16
+_MANY_REQUESTS = 8  # in one group: there is a crowd
+_GATHER_SECONDS = 0.002  # what the next group of a crowd is given to grow; each commit costs, whatever its size
 _RETRY_SECONDS = 0.5
 _LOOK_SECONDS = 1.0  # how often the size and age of the current file are looked at
 
@@ -54,6 +57,7 @@ class Journal:
         self._open_file(first_seq(files[-1]) if files else 1)
         self._failure: str | None = None
         self._rows: list[Entry] = []  # the group that is open: its operations
+        self._n_requests = 0  # how many requests they came with
         self._commit = Commit()  # and its promise
         self._tail = Commit()
         self._tail.finish(durable=True)
@@ -102,6 +106,7 @@ class Journal:
             if not self._rows:
                 self._changed.notify()
             self._rows.extend(entries)
+            self._n_requests += 1
             self._seq = entries[-1].seq
             self._tail = self._commit
             return self._commit
@@ -120,14 +125,17 @@ class Journal:
     def _write_groups(self) -> None:
         """Write group after group: the life of the thread."""
         while (group := self._next_group()) is not None:
-            while not self._write(*group):
+            rows, commit, n_requests = group
+            while not self._write(rows, commit):
                 with self._changed:
                     if self._closing:
                         return
                     self._changed.wait(_RETRY_SECONDS)
             self._tidy()
+            if n_requests >= _MANY_REQUESTS:
+                time.sleep(_GATHER_SECONDS)
 
-    def _next_group(self) -> tuple[list[Entry], Commit] | None:
+    def _next_group(self) -> tuple[list[Entry], Commit, int] | None:
         """Take the open group, and open another; None when there is nothing more to do.
 
         After a failure the group is taken even if it is empty: whoever waited for it was told of the failure, which
@@ -141,9 +149,9 @@ class Journal:
             if self._failure is not None:
                 _logger.warning("The journal is written again.")
             self._failure = None
-            rows, commit = self._rows, self._commit
-            self._rows, self._commit = [], Commit()
-            return rows, commit
+            group = self._rows, self._commit, self._n_requests
+            self._rows, self._commit, self._n_requests = [], Commit(), 0
+            return group
 
     def _write(self, rows: list[Entry], commit: Commit) -> bool:
         """Write a group, or tell everybody that waits for it or for what comes after that it is not written."""
@@ -165,7 +173,7 @@ class Journal:
 
     def _insert(self, rows: Sequence[Entry]) -> None:
         """Write rows with one statement: one transaction, one fsync, and the interpreter's lock is released once."""
-        size = 1 << (len(rows) - 1).bit_length()
+        size = len(rows) if len(rows) <= _EXACT_ROWS else -(-len(rows) // 16) * 16
         padding = (_NO_ROW,) * (size - len(rows))
         if not self._is_there():  # SQLite would go on writing a file that nobody finds again
             raise FileNotFoundError(f"'{self._file}' was moved or removed; put it back")

@@ -77,7 +77,7 @@ def create_file(folder: Path, seq: int, definition: str) -> sqlite3.Connection:
 
 def connect(file: Path) -> sqlite3.Connection:
     """Open a database for any thread; every statement is a transaction of its own."""
-    return sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=30.0, cached_statements=64)
+    return sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=30.0, cached_statements=128)
 
 
 def read_definition(folder: Path) -> str | None:

@@ -49,16 +49,13 @@ class Model:
         self._project = project
         self._fields = project.context
         self.forest: BanditForest | None = None
+        self.version = 0
+        """How many events the forest has learned; asking the forest itself would let go of the interpreter's lock."""
         self.warm_up_contexts: list[dict[str, Any]] = []
         self.warm_up_lessons: list[Lesson] = []
         self.warm_up_draws = 0
         learned = any(map(is_learned, self._fields.values()))
         self.reader = ContextReader(self._fields, None if learned else fit_columns(self._fields, []))
-
-    @property
-    def version(self) -> int:
-        """How many events the forest has learned."""
-        return 0 if self.forest is None else self.forest.n_events
 
     @property
     def warm_up_left(self) -> int:
@@ -108,6 +105,7 @@ class Model:
             self.warm_up_lessons.append(lesson)
         else:
             self.forest._learn(self.bits(lesson.context), lesson.action, lesson.reward, lesson.propensity)
+            self.version += 1
 
     def learn_many(self, lessons: Sequence[Lesson]) -> None:
         """Learn lessons in their order: the same as one after the other."""
@@ -117,6 +115,7 @@ class Model:
             return
         contexts, actions, rewards, propensities = zip(*lessons, strict=True)
         self.forest.learn_many(self._matrix(contexts), actions, rewards, propensities=propensities)
+        self.version += len(lessons)
 
     def bits(self, context: Known) -> Bits:
         """Give the bits of a checked context."""
@@ -131,5 +130,5 @@ class Model:
 
     def restore(self, forest: BanditForest, encoder: ContextEncoder) -> None:
         """Take over the forest and the encoder of a snapshot."""
-        self.forest = forest
+        self.forest, self.version = forest, forest.n_events
         self.reader = ContextReader(self._fields, encoder.columns_)

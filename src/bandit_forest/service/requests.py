@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _NAME_BYTES = 12
+_NAMES_AT_ONCE = 1024
 _new_names: list[str] = []
 
 
@@ -43,34 +44,30 @@ class Wanted(NamedTuple):
     """In shadow mode, the place of what the application has chosen, and its propensity."""
 
 
-def read_decide(
-    state: State, context: Any, available: Any, event_id: str | None, own: tuple[Any, Any], path: str
-) -> Wanted:
-    """Check a request for a decision.
+def read_decide(state: State, request: dict[str, Any], path: str) -> Wanted:
+    """Check a request for a decision, whose event_id has been checked already.
 
     Parameters
     ----------
     state
         Of the service; it is only looked at.
-    context, available
-        As they came.
-    event_id
-        Checked already; None: a new one is made.
-    own
-        The action and propensity of the application, as they came.
+    request
+        As it came.
     path
-        The place of the request, for refusals.
+        Its place, for refusals.
     """
-    known, json = read_context(state, context, path)
-    choice, available_json = _read_available(state, available, f"{path}.available_actions")
-    chosen = _read_own(state, *own, choice, path)
-    return Wanted(event_id or new_event_id(), known, json, choice, available_json, chosen)
+    get = request.get
+    known, json = read_context(state, get("context"), path)
+    names = get("available_actions")
+    available, available_json = (state.actions.enabled, None) if names is None else _read_available(state, names, path)
+    own = _read_own(state, get("action"), get("propensity"), available, path)
+    return Wanted(get("event_id") or new_event_id(), known, json, available, available_json, own)
 
 
 def new_event_id() -> str:
     """Make a name for an event that came without one."""
     if not _new_names:  # many at a time: asking the system lets go of the interpreter's lock
-        drawn = os.urandom(256 * _NAME_BYTES).hex()
+        drawn = os.urandom(_NAMES_AT_ONCE * _NAME_BYTES).hex()
         width = 2 * _NAME_BYTES
         _new_names.extend(drawn[start : start + width] for start in range(0, len(drawn), width))
     return _new_names.pop()
@@ -133,11 +130,9 @@ def read_item(item: Any, fields: frozenset[str], path: str) -> dict[str, Any]:
     return item
 
 
-def _read_available(state: State, names: Any, path: str) -> tuple[Available, str | None]:
-    if names is None:
-        return state.actions.enabled, None
+def _read_available(state: State, names: Any, path: str) -> tuple[Available, str]:
     if not isinstance(names, list) or not names or not all(map(state.actions.is_enabled, names)):
-        _refuse(path, "a list of names of enabled actions, at least one", names)
+        _refuse(f"{path}.available_actions", "a list of names of enabled actions, at least one", names)
     return state.actions.available(names), orjson.dumps(names).decode()
 
 
