@@ -486,12 +486,12 @@ NB_MODULE(_core, m) {
             "__init__",
             [](bf::GreedySettings* self, const bf::Settings& settings, std::size_t min_events, double min_gain,
                double shrinkage, double learning_share, std::size_t log_capacity, std::uint64_t lifetime,
-               double greed) {
-                new (self) bf::GreedySettings{settings,       min_events,   min_gain, shrinkage,
-                                              learning_share, log_capacity, lifetime, greed};
+               double greed, double optimism) {
+                new (self) bf::GreedySettings{settings,     min_events, min_gain, shrinkage, learning_share,
+                                              log_capacity, lifetime,   greed,    optimism};
             },
             "settings"_a, nb::kw_only(), "min_events"_a, "min_gain"_a, "shrinkage"_a, "learning_share"_a,
-            "log_capacity"_a, "lifetime"_a, "greed"_a);
+            "log_capacity"_a, "lifetime"_a, "greed"_a, "optimism"_a);
     bind_forest<bf::EliminationGrowth>(m, "EliminationForest");
     bind_forest<bf::GreedyGrowth>(m, "GreedyForest");
     bind_baselines(m);

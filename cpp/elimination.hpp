@@ -170,6 +170,7 @@ class EliminationGrowth {
     using Voice = std::uint64_t;  // words of the remaining actions of each tree
     static std::size_t n_voices(const Settings& settings) { return settings.n_trees * words_for(settings.n_actions); }
     static constexpr std::size_t trees_together = 1;
+    static constexpr std::uint64_t events_per_growth = 0;  // a tree grows while it learns
 
     void prefetch(std::span<const NodeId> leaves, Range trees) const;
     void ask(std::span<const NodeId> leaves, Range trees, std::span<Voice> voices) const;

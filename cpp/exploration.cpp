@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 #include "clones.hpp"
 
@@ -66,6 +67,14 @@ void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, Con
         } else {
             spread_uniformly(any, out.probabilities);
         }
+    }
+}
+
+void optimistic(std::span<const double> means, std::span<const double> doubts, double hope, std::span<double> out) {
+    constexpr double least_variance = 0.02;  // an action that never earned anything may do so yet
+    for (std::size_t action = 0; action < means.size(); ++action) {
+        const double variance = means[action] * (1.0 - means[action]) + least_variance;
+        out[action] = means[action] + hope * std::sqrt(variance * doubts[action]);
     }
 }
 

@@ -36,6 +36,10 @@ struct Observation {
 // the actions of this event.
 void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out);
 
+// Means raised by `hope` times their standard error: the root of the variance of rewards with such a mean, at least, and of
+// their doubt, 1 / the events behind them.
+void optimistic(std::span<const double> means, std::span<const double> doubts, double hope, std::span<double> out);
+
 // Inverse gap weighting (Abe and Long 1999; Foster and Rakhlin 2020): an action is drawn with probability
 // 1 / (number of actions + greed * its distance from the best mean), the best one with what is left.
 void inverse_gap(std::span<const double> means, ConstWords available, double greed, std::vector<double>& probabilities);

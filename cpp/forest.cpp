@@ -103,7 +103,27 @@ void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_
     const Observation event{scratch.context, action, reward, propensity, events_};
     growth_.remember(event);
     growth_.learn(event, scratch.leaves, all_trees(), 0);
+    Team alone(1);
+    grow(alone, 0, events_);
     ++events_;
+}
+
+template <class Growth>
+Range Forest<Growth>::trees_of(std::size_t group) const {
+    const std::size_t first = group * Growth::trees_together;
+    return {first, std::min(first + Growth::trees_together, settings_.n_trees)};
+}
+
+template <class Growth>
+void Forest<Growth>::grow(Team& team, std::size_t member, std::uint64_t event) {
+    if constexpr (Growth::events_per_growth > 0) {
+        if ((event + 1) % Growth::events_per_growth == 0) {
+            team.meet();
+            const std::size_t groups = (settings_.n_trees + Growth::trees_together - 1) / Growth::trees_together;
+            team.share_out(groups, [&](std::size_t group) { growth_.grow(trees_of(group), member); });
+            team.meet();
+        }
+    }
 }
 
 template <class Growth>
@@ -140,12 +160,11 @@ void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_
             route(contexts.row(event), trees, scratch);
             const Observation observed{scratch.context, static_cast<std::size_t>(actions[event]), rewards[event],
                                        propensities[event], events_ + (event - first)};
-            team.meet();
             if (member == 0) {
-                growth_.remember(observed);
+                growth_.remember(observed);  // what growing alone reads
             }
-            team.meet();
             growth_.learn(observed, scratch.leaves, trees, member);
+            grow(team, member, observed.number);
         }
     });
 }
@@ -155,12 +174,15 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
                           std::span<double> propensities, std::span<double> earned) {
     std::vector<std::uint64_t> available(words_for(settings_.n_actions));
     fill(available, settings_.n_actions);
-    std::vector<typename Growth::Voice> voices(Growth::n_voices(settings_));
+    // Of two events, so that nobody overwrites what others still read: one meeting an event is enough.
+    const std::size_t n_voices = Growth::n_voices(settings_);
+    std::vector<typename Growth::Voice> all_voices(2 * n_voices);
     work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, std::size_t first, std::size_t last) {
         Scratch& scratch = scratch_of(settings_);
         const std::uint64_t decision = decisions_;
         for (std::size_t event = first; event < last; ++event) {
             const std::uint64_t number = event - first;
+            const auto voices = std::span(all_voices).subspan(event % 2 * n_voices, n_voices);
             route(contexts.row(event), trees, scratch);
             growth_.ask(scratch.leaves, trees, voices);
             team.meet();
@@ -175,8 +197,8 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
                 earned[event] = observed.reward;
                 growth_.remember(observed);
             }
-            team.meet();
             growth_.learn(observed, scratch.leaves, trees, member);
+            grow(team, member, observed.number);
         }
         team.meet();
         if (member == 0) {

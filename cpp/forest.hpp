@@ -67,9 +67,12 @@ class Forest {
     template <class Archive>
     void archive(Archive& io);
     Range all_trees() const { return {0, settings_.n_trees}; }
+    Range trees_of(std::size_t group) const;
     void route(std::span<const std::uint8_t> context, Range trees, Scratch& scratch) const;
     void plan_one(std::span<const std::uint8_t> context, ConstWords available, Scratch& scratch) const;
     Choice choose(ConstWords available, std::uint64_t decision, const Plan& plan);
+    // Lets the trees grow when it is time after an event.
+    void grow(Team& team, std::size_t member, std::uint64_t event);
     // Calls work(team, member, trees, first, last) for the events of a batch, some at a time, while nobody decides.
     template <class Work>
     void work_on(std::size_t n_events, Work&& work);

@@ -8,8 +8,9 @@
 
 namespace bandit_forest {
 
-GreedyTree::GreedyTree(const GreedySettings& settings, std::size_t number)
+GreedyTree::GreedyTree(const GreedySettings& settings, std::size_t number, EventLists& lists)
     : settings_(&settings),
+      lists_(&lists),
       number_(number),
       key_(mix(mix(settings.seed, Purpose::learning), number)),
       max_depth_(draw_depth(settings, number)),
@@ -23,8 +24,11 @@ void GreedyTree::plant(std::uint64_t generation) {
     tree_ = Tree(settings_->n_variables, root_key(settings_->seed, number_ + settings_->n_trees * generation));
     gains_ = {0.0F};
     nodes_ = {0};
+    due_.clear();
+    for (Slot slot = 0; slot < leaves_.size(); ++slot) {
+        lists_->release(leaves_.last_chunk(slot));
+    }
     leaves_ = Leaves(settings_->n_actions);
-    lists_ = EventLists();
     tree_.set_label(0, leaves_.add());
     leaves_.set_until_test(0, static_cast<std::uint32_t>(settings_->min_events));
 }
@@ -43,7 +47,7 @@ bool GreedyTree::renew(std::uint64_t event) {
 
 void GreedyTree::forget(const EventLog& log) {
     for (Slot slot = 0; slot < leaves_.size(); ++slot) {
-        leaves_.set_last_chunk(slot, lists_.drop_oldest(leaves_.last_chunk(slot), [&](EventId event) {
+        leaves_.set_last_chunk(slot, lists_->drop_oldest(leaves_.last_chunk(slot), [&](EventId event) {
             return !log.holds(event);
         }));
     }
@@ -53,16 +57,18 @@ bool GreedyTree::learns(std::uint64_t event) const {
     return settings_->learning_share >= 1.0 || uniform(mix(key_, event)) < settings_->learning_share;
 }
 
-void GreedyTree::learn(Slot leaf, EventId event, const EventLog& log, Splitter& splitter) {
-    leaves_.learn(leaf, log.action(event), log.reward(event), static_cast<float>(settings_->shrinkage));
+void GreedyTree::learn(Slot leaf, EventId event, std::size_t action, float reward) {
+    leaves_.learn(leaf, action, reward, static_cast<float>(settings_->shrinkage));
     const std::uint32_t until_test = leaves_.until_test(leaf);
     if (until_test == Leaves::never) {
         return;
     }
-    leaves_.set_last_chunk(leaf, lists_.append(leaves_.last_chunk(leaf), event));
-    leaves_.set_until_test(leaf, until_test - 1);
+    leaves_.set_last_chunk(leaf, lists_->append(leaves_.last_chunk(leaf), event));
+    if (until_test > 0) {
+        leaves_.set_until_test(leaf, until_test - 1);
+    }
     if (until_test == 1) {
-        try_split(leaf, log, splitter);
+        due_.push_back(leaf);
     }
 }
 
@@ -71,22 +77,14 @@ bool GreedyTree::may_grow(NodeId node) const {
            tree_.size() + 2 <= settings_->max_nodes;
 }
 
-void GreedyTree::try_split(Slot leaf, const EventLog& log, Splitter& splitter) {
+void GreedyTree::try_split(Slot leaf, std::span<const EventId> events, const EventLog& log, Splitter& splitter) {
     const NodeId node = nodes_[leaf];
     if (!may_grow(node)) {
-        lists_.release(leaves_.last_chunk(leaf));
+        lists_->release(leaves_.last_chunk(leaf));
         leaves_.set_last_chunk(leaf, Leaves::none);
         leaves_.set_until_test(leaf, Leaves::never);
         return;
     }
-    thread_local std::vector<EventId> events;
-    events.clear();
-    lists_.for_each(leaves_.last_chunk(leaf), [&](EventId event) {
-        if (log.holds(event)) {
-            log.prefetch(event);
-            events.push_back(event);
-        }
-    });
     const Split best = splitter.best(log, events, leaves_, leaf, mix(~tree_.path(node).key, events.size()));
     if (best.variable < settings_->n_variables) {
         split(leaf, best, events, log, splitter);
@@ -102,36 +100,37 @@ void GreedyTree::split(Slot leaf, const Split& split, std::span<const EventId> e
     const NodeId child = tree_.split(node, split.variable);
     gains_[node] = static_cast<float>(split.gain);
     gains_.resize(tree_.size(), 0.0F);
-    lists_.release(leaves_.last_chunk(leaf));
+    lists_->release(leaves_.last_chunk(leaf));
     const Slot slots[2] = {leaf, leaves_.add()};  // the parent's slot serves its first child
     nodes_.push_back(child + 1);
     nodes_[leaf] = child;
     leaves_.inherit(slots[1], leaf);
     leaves_.inherit(slots[0], leaf);
-    std::uint32_t chunks[2] = {Leaves::none, Leaves::none};
-    std::size_t sizes[2] = {0, 0};
+    std::vector<EventId> parts[2];
     for (std::size_t i = 0; i < events.size(); ++i) {
-        const std::size_t value = splitter.value(i, split.variable) ? 1 : 0;
-        chunks[value] = lists_.append(chunks[value], events[i]);
-        ++sizes[value];
+        parts[splitter.value(i, split.variable) ? 1 : 0].push_back(events[i]);
     }
     for (std::uint32_t value = 0; value < 2; ++value) {
         const Slot slot = slots[value];
         tree_.set_label(child + value, slot);
         splitter.pass_on(split.variable, value == 1, leaves_, slot);
-        leaves_.set_last_chunk(slot, chunks[value]);
-        leaves_.set_until_test(slot, static_cast<std::uint32_t>(settings_->min_events - sizes[value]));
+        std::uint32_t chunk = Leaves::none;
+        for (const EventId event : parts[value]) {
+            chunk = lists_->append(chunk, event);
+        }
+        leaves_.set_last_chunk(slot, chunk);
+        leaves_.set_until_test(slot, static_cast<std::uint32_t>(settings_->min_events - parts[value].size()));
     }
     for (std::size_t value = 0; value < 2; ++value) {
-        if (sizes[value] >= settings_->min_events) {  // at once, while its events are in the cache
-            try_split(slots[value], log, splitter);
+        if (parts[value].size() >= settings_->min_events) {  // at once, while its events are in the cache
+            try_split(slots[value], parts[value], log, splitter);
         }
     }
 }
 
 std::size_t GreedyTree::n_bytes() const {
-    return tree_.n_bytes() + gains_.capacity() * sizeof(float) + nodes_.capacity() * sizeof(NodeId) + leaves_.n_bytes() +
-           lists_.n_bytes();
+    return tree_.n_bytes() + gains_.capacity() * sizeof(float) + nodes_.capacity() * sizeof(NodeId) +
+           leaves_.n_bytes();
 }
 
 void GreedyTree::check() const {
@@ -146,21 +145,40 @@ void GreedyTree::check() const {
         }
     }
     require(n_leaves == nodes_.size(), "a slot has no leaf");
+    std::vector<std::uint8_t> is_due(leaves_.size(), 0);
+    for (const Slot slot : due_) {
+        require(slot < leaves_.size() && is_due[slot]++ == 0, "a test is due twice or of no leaf");
+    }
     for (Slot slot = 0; slot < leaves_.size(); ++slot) {
-        require(leaves_.until_test(slot) > 0, "a leaf has missed its test");
+        require((leaves_.until_test(slot) == 0) == (is_due[slot] == 1), "a leaf has missed its test");
     }
 }
 
 GreedyGrowth::GreedyGrowth(const GreedySettings& settings)
     : settings_(&settings),
       log_(settings.n_variables, settings.log_capacity),
+      lists_((settings.n_trees + trees_together - 1) / trees_together),
       splitters_(settings.n_threads, Splitter(settings)) {
     trees_.reserve(settings.n_trees);
     for (std::size_t number = 0; number < settings.n_trees; ++number) {
-        trees_.emplace_back(settings, number);
+        trees_.emplace_back(settings, number, lists_[number / trees_together]);
     }
     for (const GreedyTree& tree : trees_) {
         shapes_.push_back(&tree.tree());
+    }
+}
+
+// Every chunk belongs to one leaf or is free.
+void GreedyGrowth::check() const {
+    for (std::size_t group = 0; group < lists_.size(); ++group) {
+        std::vector<std::uint32_t> lists;
+        for (std::size_t tree = group * trees_together; tree < std::min((group + 1) * trees_together, trees_.size()); ++tree) {
+            const Leaves& leaves = trees_[tree].leaves();
+            for (Slot slot = 0; slot < leaves.size(); ++slot) {
+                lists.push_back(leaves.last_chunk(slot));
+            }
+        }
+        lists_[group].check(lists);
     }
 }
 
@@ -172,32 +190,37 @@ void GreedyGrowth::prefetch(std::span<const std::uint32_t> leaves, Range trees) 
 
 void GreedyGrowth::ask(std::span<const std::uint32_t> leaves, Range trees, std::span<Voice> voices) const {
     assert(trees.first % trees_together == 0);
+    const std::size_t n = settings_->n_actions;
     for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
-        const std::span<Voice> sums = voices.subspan(tree / trees_together * settings_->n_actions, settings_->n_actions);
+        const std::span<Voice> sums = voices.subspan(tree / trees_together * 2 * n, 2 * n);
         if (tree % trees_together == 0) {
             std::ranges::fill(sums, 0.0);
         }
-        trees_[tree].leaves().add_means(leaves[tree], sums);
+        trees_[tree].leaves().add_to(sums.first(n), sums.last(n), leaves[tree], static_cast<float>(settings_->shrinkage));
     }
 }
 
-// The mean over all trees.
-void GreedyGrowth::add_up(std::span<const Voice> voices, std::span<double> means) const {
-    std::ranges::fill(means, 0.0);
-    for (std::size_t i = 0; i < voices.size(); ++i) {
-        means[i % means.size()] += voices[i];
+std::span<const double> GreedyGrowth::add_up(std::span<const Voice> voices) const {
+    thread_local std::vector<double> sums;
+    sums.assign(2 * settings_->n_actions, 0.0);
+    for (std::size_t first = 0; first < voices.size(); first += sums.size()) {
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            sums[i] += voices[first + i];
+        }
     }
-    for (double& mean : means) {
-        mean /= static_cast<double>(trees_.size());
+    for (double& sum : sums) {
+        sum /= static_cast<double>(trees_.size());
     }
+    return sums;
 }
 
 void GreedyGrowth::plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const {
-    thread_local std::vector<double> means;
-    means.resize(settings_->n_actions);
-    add_up(voices, means);
-    const std::uint64_t horizon = settings_->lifetime == 0 ? n_events : std::min(n_events, settings_->lifetime);
-    inverse_gap(means, available, settings_->greed * std::sqrt(static_cast<double>(horizon)), out.probabilities);
+    thread_local std::vector<double> hopes;
+    hopes.resize(settings_->n_actions);
+    const std::span<const double> said = add_up(voices);
+    const auto age = static_cast<double>(settings_->lifetime == 0 ? n_events : std::min(n_events, settings_->lifetime));
+    optimistic(said.first(hopes.size()), said.last(hopes.size()), settings_->optimism * std::sqrt(std::log1p(age)), hopes);
+    inverse_gap(hopes, available, settings_->greed * std::sqrt(age), out.probabilities);
     out.mode = Mode::draw;
 }
 
@@ -206,19 +229,71 @@ void GreedyGrowth::remember(const Observation& event) {
     log_.append(event.context, event.action, static_cast<float>(event.reward));
 }
 
-void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees,
-                         std::size_t member) {
+void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees, std::size_t) {
     const auto id = static_cast<EventId>(event.number);
-    const bool sweep = event.number % std::max<std::size_t>(1, settings_->log_capacity / 8) == 0;
-    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
-        trees_[tree].prefetch_events(leaves[tree]);
-    }
-    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
-        const bool renewed = trees_[tree].renew(event.number);
-        if (trees_[tree].learns(event.number)) {
-            trees_[tree].learn(renewed ? 0 : leaves[tree], id, log_, splitters_[member]);
+    const auto reward = static_cast<float>(event.reward);
+    thread_local std::vector<std::pair<GreedyTree*, Slot>> learners;
+    learners.clear();
+    for (std::size_t number = trees.first; number < trees.last; ++number) {
+        GreedyTree& tree = trees_[number];
+        const Slot leaf = tree.renew(event.number) ? 0 : leaves[number];
+        if (tree.learns(event.number)) {
+            tree.prefetch_events(leaf);
+            learners.emplace_back(&tree, leaf);
         }
-        if (sweep) {
+    }
+    for (const auto& [tree, leaf] : learners) {
+        tree->learn(leaf, id, event.action, reward);
+    }
+}
+
+void GreedyGrowth::gather(Range trees, std::vector<Attempt>& attempts) const {
+    attempts.clear();
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
+        for (const Slot leaf : trees_[tree].due()) {
+            const EventLists& lists = lists_[tree / trees_together];
+            attempts.push_back({tree, leaf, lists.next(trees_[tree].leaves().last_chunk(leaf)), {}});
+            lists.prefetch(attempts.back().chunk);
+        }
+    }
+    // A chunk of each in turn, so that their cache misses overlap.
+    for (bool more = true; more;) {
+        more = false;
+        for (Attempt& attempt : attempts) {
+            more |= fetch(attempt);
+        }
+    }
+}
+
+// Reads a chunk of events; says whether there are more.
+bool GreedyGrowth::fetch(Attempt& attempt) const {
+    if (attempt.chunk == Leaves::none) {
+        return false;
+    }
+    const GreedyTree& tree = trees_[attempt.tree];
+    const EventLists& lists = lists_[attempt.tree / trees_together];
+    for (const EventId event : lists.events(attempt.chunk)) {
+        if (log_.holds(event)) {
+            log_.prefetch(event);
+            attempt.events.push_back(event);
+        }
+    }
+    const bool is_last = attempt.chunk == tree.leaves().last_chunk(attempt.leaf);
+    attempt.chunk = is_last ? Leaves::none : lists.next(attempt.chunk);
+    lists.prefetch(attempt.chunk);
+    return !is_last;
+}
+
+void GreedyGrowth::grow(Range trees, std::size_t member) {
+    thread_local std::vector<Attempt> attempts;
+    gather(trees, attempts);
+    for (const Attempt& attempt : attempts) {
+        trees_[attempt.tree].try_split(attempt.leaf, attempt.events, log_, splitters_[member]);
+    }
+    const std::size_t interval = std::max<std::size_t>(1, settings_->log_capacity / 8);
+    for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
+        trees_[tree].end_growth();
+        if (log_.n_events() % interval < events_per_growth) {
             trees_[tree].forget(log_);
         }
     }
@@ -227,9 +302,8 @@ void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t
 std::vector<double> GreedyGrowth::mean_rewards(std::span<const std::uint32_t> leaves) const {
     std::vector<Voice> voices(n_voices(*settings_));
     ask(leaves, {0, trees_.size()}, voices);
-    std::vector<double> means(settings_->n_actions);
-    add_up(voices, means);
-    return means;
+    const std::span<const double> means = add_up(voices).first(settings_->n_actions);
+    return {means.begin(), means.end()};
 }
 
 std::vector<std::uint32_t> GreedyGrowth::votes(std::span<const std::uint32_t> leaves, ConstWords available) const {
@@ -247,6 +321,9 @@ std::vector<std::uint32_t> GreedyGrowth::votes(std::span<const std::uint32_t> le
 
 std::size_t GreedyGrowth::n_bytes() const {
     std::size_t bytes = log_.n_bytes();
+    for (const EventLists& lists : lists_) {
+        bytes += lists.n_bytes();
+    }
     for (const GreedyTree& tree : trees_) {
         bytes += tree.n_bytes();
     }

@@ -19,10 +19,17 @@ namespace bandit_forest {
 
 class GreedyTree {
    public:
-    GreedyTree(const GreedySettings& settings, std::size_t number);
+    GreedyTree(const GreedySettings& settings, std::size_t number, EventLists& lists);
 
-    // Learns the newest event of the log in the leaf that its context leads to.
-    void learn(Slot leaf, EventId event, const EventLog& log, Splitter& splitter);
+    // Learns an event in the leaf that its context leads to.
+    void learn(Slot leaf, EventId event, std::size_t action, float reward);
+
+    // The leaves that have enough events since the tree has grown,
+    std::span<const Slot> due() const { return due_; }
+    // which try to split,
+    void try_split(Slot leaf, std::span<const EventId> events, const EventLog& log, Splitter& splitter);
+    // all of them.
+    void end_growth() { due_.clear(); }
 
     // Whether this tree learns an event: an independent draw for each tree and event.
     bool learns(std::uint64_t event) const;
@@ -38,7 +45,7 @@ class GreedyTree {
     std::size_t max_depth() const { return max_depth_; }
     double gain(NodeId node) const { return static_cast<double>(gains_[node]); }
 
-    void prefetch_events(Slot leaf) const { lists_.prefetch(leaves_.last_chunk(leaf)); }
+    void prefetch_events(Slot leaf) const { lists_->prefetch(leaves_.last_chunk(leaf)); }
 
     std::size_t n_bytes() const;
 
@@ -48,7 +55,7 @@ class GreedyTree {
         io(gains_);
         io(nodes_);
         leaves_.archive(io);
-        lists_.archive(io, leaves_);
+        io(due_);
         if constexpr (Archive::loading) {
             check();
         }
@@ -56,20 +63,28 @@ class GreedyTree {
 
    private:
     void plant(std::uint64_t generation);
-    void try_split(Slot leaf, const EventLog& log, Splitter& splitter);
     void split(Slot leaf, const Split& split, std::span<const EventId> events, const EventLog& log, Splitter& splitter);
     bool may_grow(NodeId node) const;
     void check() const;
 
     const GreedySettings* settings_;    // of the forest, which outlives its trees
+    EventLists* lists_;                 // of its group of trees
     std::size_t number_;                // of this tree
     std::uint64_t key_;                 // of the draws of this tree
     std::size_t max_depth_;             // D
     Tree tree_;                         // its leaves are labelled with their slots
     std::vector<float> gains_;          // by node: variance explained by its split
     std::vector<NodeId> nodes_;         // by slot: the node of a leaf
+    std::vector<Slot> due_;             // leaves that try to split when the tree grows next
     Leaves leaves_;
-    EventLists lists_;
+};
+
+// A leaf that is due, while its events are fetched chunk by chunk.
+struct Attempt {
+    std::size_t tree;             // its number
+    Slot leaf;
+    std::uint32_t chunk;          // of its list, the next to be read; none when all have been
+    std::vector<EventId> events;  // that the log still holds
 };
 
 // The trees, their log, and the decision by the mean of their means.
@@ -82,17 +97,22 @@ class GreedyGrowth {
     std::span<const Tree* const> shapes() const { return shapes_; }
     const GreedyTree& tree(std::size_t number) const { return trees_.at(number); }
 
-    // The means of some trees are added up, then those of all such groups: the same sums whoever adds up a group.
-    using Voice = double;  // by group and action
+    // What some trees say is added up, then what all such groups say: the same sums whoever adds up a group.
+    using Voice = double;  // by group: the means of the actions, then their doubts
     static constexpr std::size_t trees_together = 16;
-    static std::size_t n_voices(const Settings& settings) { return n_groups(settings) * settings.n_actions; }
+    static std::size_t n_voices(const Settings& settings) {
+        return (settings.n_trees + trees_together - 1) / trees_together * 2 * settings.n_actions;
+    }
+    // All trees grow together, now and then: what one event costs is the same for all members of a team.
+    static constexpr std::uint64_t events_per_growth = 64;
 
     void prefetch(std::span<const std::uint32_t> leaves, Range trees) const;
     void ask(std::span<const std::uint32_t> leaves, Range trees, std::span<Voice> voices) const;
     void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation& event);
-    // Learns the event that was remembered last.
     void learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees, std::size_t member);
+    // Lets trees grow by the events that were remembered.
+    void grow(Range trees, std::size_t member);
     std::vector<double> mean_rewards(std::span<const std::uint32_t> leaves) const;
     // The trees whose best available action an action is.
     std::vector<std::uint32_t> votes(std::span<const std::uint32_t> leaves, ConstWords available) const;
@@ -101,19 +121,27 @@ class GreedyGrowth {
     template <class Archive>
     void archive(Archive& io) {
         log_.archive(io, settings_->n_actions);
+        for (EventLists& lists : lists_) {
+            lists.archive(io);
+        }
         for (GreedyTree& tree : trees_) {
             tree.archive(io);
+        }
+        if constexpr (Archive::loading) {
+            check();
         }
     }
 
    private:
-    static std::size_t n_groups(const Settings& settings) {
-        return (settings.n_trees + trees_together - 1) / trees_together;
-    }
-    void add_up(std::span<const Voice> voices, std::span<double> means) const;
+    // What all trees say on average: the means of the actions, then their doubts.
+    std::span<const double> add_up(std::span<const Voice> voices) const;
+    void gather(Range trees, std::vector<Attempt>& attempts) const;
+    bool fetch(Attempt& attempt) const;
+    void check() const;
 
     const GreedySettings* settings_;    // of the forest
     EventLog log_;
+    std::vector<EventLists> lists_;     // by group of trees, so that huge pages serve even small trees
     std::vector<GreedyTree> trees_;
     std::vector<const Tree*> shapes_;   // of the trees, for routing
     std::vector<Splitter> splitters_;   // by thread

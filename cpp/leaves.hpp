@@ -67,16 +67,13 @@ class Leaves {
     std::uint32_t until_test(Slot slot) const { return word(slot, 2 * n_actions_ + 1); }
     void set_until_test(Slot slot, std::uint32_t events) { word(slot, 2 * n_actions_ + 1) = events; }
 
-    void add_means(Slot slot, std::span<double> sums) const {
-        const std::uint32_t* const words = lines_of_slots_[slot * lines_].words;
-        if (lines_ == 1) {
-            for (std::size_t action = 0; action < sums.size(); ++action) {
-                sums[action] += static_cast<double>(std::bit_cast<float>(words[action]));
-            }
-        } else {
-            for (std::size_t action = 0; action < sums.size(); ++action) {
-                sums[action] += static_cast<double>(mean(slot, action));
-            }
+    // What a leaf says to a decision: of each action its mean, and 1 / the events behind it.
+    void add_to(std::span<double> means, std::span<double> doubts, Slot slot, float shrinkage) const {
+        const Line* const lines = &lines_of_slots_[slot * lines_];
+        const auto value = [lines](std::size_t i) { return std::bit_cast<float>(lines[i / 16].words[i % 16]); };
+        for (std::size_t action = 0; action < n_actions_; ++action) {
+            means[action] += static_cast<double>(value(action));
+            doubts[action] += static_cast<double>(1.0F / (value(n_actions_ + action) + shrinkage));
         }
     }
 
@@ -120,7 +117,7 @@ class Leaves {
     LargeVector<Line> lines_of_slots_;  // one slot after the other
 };
 
-// The events of all leaves of a tree, in chunks of a cache line. A list is a ring of chunks, known by its newest one,
+// The events of all leaves of some trees, in chunks of a cache line. A list is a ring of chunks, known by its newest one,
 // which leads to the oldest.
 class EventLists {
    public:
@@ -140,20 +137,20 @@ class EventLists {
         return chunk;
     }
 
-    // Calls visit(event) for each event of a list, oldest first.
-    template <class Visit>
-    void for_each(std::uint32_t chunk, Visit&& visit) const {
-        for_each_chunk(chunk, [&](std::uint32_t number) {
-            const Chunk& one = chunks_[number];
-            for (std::uint32_t i = 0; i < one.size; ++i) {
-                visit(one.events[i]);
-            }
-        });
-    }
+    // The chunk of newer events; the newest leads to the oldest.
+    std::uint32_t next(std::uint32_t chunk) const { return chunks_[chunk].next; }
+    std::span<const EventId> events(std::uint32_t chunk) const { return {chunks_[chunk].events, chunks_[chunk].size}; }
 
     // Gives the chunks of a list back.
-    void release(std::uint32_t chunk) {
-        for_each_chunk(chunk, [&](std::uint32_t number) { free_.push_back(number); });
+    void release(std::uint32_t last) {
+        if (last == Leaves::none) {
+            return;
+        }
+        std::uint32_t chunk = last;
+        do {
+            chunk = chunks_[chunk].next;
+            free_.push_back(chunk);
+        } while (chunk != last);
     }
 
     // Gives back the oldest chunks whose events are all gone; gives back the chunk in which the list ends now.
@@ -182,11 +179,29 @@ class EventLists {
     std::size_t n_bytes() const { return chunks_.capacity() * sizeof(Chunk) + free_.capacity() * sizeof(std::uint32_t); }
 
     template <class Archive>
-    void archive(Archive& io, const Leaves& leaves) {
+    void archive(Archive& io) {
         io(chunks_);
         io(free_);
-        if constexpr (Archive::loading) {
-            check(leaves);
+    }
+
+    // Every chunk belongs to one of these lists, known by their newest chunks, or is free.
+    void check(std::span<const std::uint32_t> lists) const {
+        std::vector<std::uint8_t> used(chunks_.size(), 0);
+        const auto claim = [&](std::uint32_t chunk) {
+            require(chunk < chunks_.size() && used[chunk]++ == 0, "a chunk of events is not there or has two owners");
+            require(chunks_[chunk].size <= capacity, "a chunk of events is too long");
+        };
+        for (const std::uint32_t chunk : free_) {
+            claim(chunk);
+        }
+        for (const std::uint32_t last : lists) {
+            for (std::uint32_t chunk = last; chunk != Leaves::none;) {
+                claim(chunk);
+                chunk = chunks_[chunk].next == last ? Leaves::none : chunks_[chunk].next;
+            }
+        }
+        for (const std::uint8_t claims : used) {
+            require(claims == 1, "a chunk of events has no owner");
         }
     }
 
@@ -194,22 +209,10 @@ class EventLists {
     static constexpr std::uint32_t capacity = 14;
 
     struct alignas(64) Chunk {
-        std::uint32_t next;        // the chunk of newer events; the newest leads to the oldest
+        std::uint32_t next;        // the chunk of newer events
         std::uint32_t size;        // events in this chunk
         EventId events[capacity];  // oldest first
     };
-
-    template <class Visit>
-    void for_each_chunk(std::uint32_t last, Visit&& visit) const {
-        if (last == Leaves::none) {
-            return;
-        }
-        std::uint32_t chunk = last;
-        do {
-            chunk = chunks_[chunk].next;
-            visit(chunk);
-        } while (chunk != last);
-    }
 
     std::uint32_t take() {
         if (free_.empty()) {
@@ -221,29 +224,7 @@ class EventLists {
         return chunk;
     }
 
-    // Every chunk belongs to one list or is free.
-    void check(const Leaves& leaves) const {
-        std::vector<std::uint8_t> used(chunks_.size(), 0);
-        const auto claim = [&](std::uint32_t chunk) {
-            require(chunk < chunks_.size() && used[chunk]++ == 0, "a chunk of events is not there or has two owners");
-            require(chunks_[chunk].size <= capacity, "a chunk of events is too long");
-        };
-        for (const std::uint32_t chunk : free_) {
-            claim(chunk);
-        }
-        for (Slot slot = 0; slot < leaves.size(); ++slot) {
-            const std::uint32_t last = leaves.last_chunk(slot);
-            for (std::uint32_t chunk = last; chunk != Leaves::none;) {
-                claim(chunk);
-                chunk = chunks_[chunk].next == last ? Leaves::none : chunks_[chunk].next;
-            }
-        }
-        for (const std::uint8_t claims : used) {
-            require(claims == 1, "a chunk of events has no owner");
-        }
-    }
-
-    LargeVector<Chunk> chunks_;        // of all leaves
+    LargeVector<Chunk> chunks_;        // of all lists
     std::vector<std::uint32_t> free_;  // chunks that no leaf uses
 };
 

@@ -62,6 +62,7 @@ struct GreedySettings : Settings {
     std::size_t log_capacity;  // events that are remembered for splitting; a power of two
     std::uint64_t lifetime;    // events after which a tree is replaced by a new one; 0 for never
     double greed;              // exploration by inverse gap weighting with greed * sqrt(events)
+    double optimism;           // on means raised by so many times their standard error * sqrt(log(events))
 };
 
 }  // namespace bandit_forest

@@ -43,12 +43,13 @@ void count_ones(const std::uint64_t* blocks, const std::uint64_t* mask, std::siz
 BANDIT_FOREST_CLONES
 void add_gains(double* __restrict gains, const double* __restrict counts, const double* __restrict sums,
                double n_plays, double n_rewards, double mean, double shrinkage, std::size_t n) {
+    const double shift = (n_rewards + shrinkage * mean) / (n_plays + shrinkage) - mean;
     for (std::size_t i = 0; i < n; ++i) {
         const double n1 = counts[i];
         const double n0 = n_plays - n1;
         const double shift1 = (sums[i] + shrinkage * mean) / (n1 + shrinkage) - mean;
         const double shift0 = (n_rewards - sums[i] + shrinkage * mean) / (n0 + shrinkage) - mean;
-        gains[i] += n1 * shift1 * shift1 + n0 * shift0 * shift0;
+        gains[i] += n1 * shift1 * shift1 + n0 * shift0 * shift0 - n_plays * shift * shift;
     }
 }
 
@@ -186,11 +187,14 @@ bool Splitter::varies(std::uint32_t variable, std::size_t n_events) const {
 
 Split Splitter::best(const EventLog& log, std::span<const EventId> events, const Leaves& leaves, Slot leaf,
                      std::uint64_t key) {
+    Split split{static_cast<std::uint32_t>(settings_->n_variables), 0.0};
+    if (events.empty()) {  // the log has forgotten them all
+        return split;
+    }
     choose_candidates(key);
     collect(log, events);
     add_up(log, events);
     const double least = settings_->min_gain * score(leaves, leaf) / static_cast<double>(events.size());
-    Split split{static_cast<std::uint32_t>(settings_->n_variables), 0.0};
     for (std::size_t j = 0; j < candidates_.size(); ++j) {
         if (gains_[j] > split.gain && gains_[j] >= least && varies(candidates_[j], events.size())) {
             split = {candidates_[j], gains_[j]};

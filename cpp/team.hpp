@@ -40,11 +40,13 @@ class Team {
     // Waits until all members are here. They meet every few microseconds, so nobody sleeps.
     void meet() {
         if (n_members_ == 1) {
+            taken_.store(0, std::memory_order_relaxed);
             return;
         }
         const std::size_t meeting = meetings_.load(std::memory_order_relaxed);
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_members_) {
             arrived_.store(0, std::memory_order_relaxed);
+            taken_.store(0, std::memory_order_relaxed);
             meetings_.store(meeting + 1, std::memory_order_release);
             return;
         }
@@ -52,6 +54,14 @@ class Team {
             if (spins > spins_before_yield) {
                 std::this_thread::yield();  // more threads than processors
             }
+        }
+    }
+
+    // Calls work(i) for each i < n, on whichever member is free; a meeting goes before.
+    template <class Work>
+    void share_out(std::size_t n, Work&& work) {
+        for (std::size_t i; (i = taken_.fetch_add(1, std::memory_order_relaxed)) < n;) {
+            work(i);
         }
     }
 
@@ -68,6 +78,7 @@ class Team {
     std::size_t n_members_;
     std::atomic<std::size_t> arrived_{0};   // members at the present meeting
     std::atomic<std::size_t> meetings_{0};  // meetings that are over
+    std::atomic<std::size_t> taken_{0};     // parts of the present work that members have taken
 };
 
 }  // namespace bandit_forest

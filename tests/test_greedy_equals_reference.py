@@ -32,7 +32,9 @@ def forests(draw):
         "max_depth": draw(st.sampled_from([1, 3, (2, 6), 40])),
         "variable_share": draw(st.sampled_from([0.05, 0.3, 0.5, 1.0])),
         "growth": draw(GROWTHS),
-        "exploration": InverseGap(greed=draw(st.sampled_from([0.5, 10.0]))),
+        "exploration": InverseGap(
+            greed=draw(st.sampled_from([0.5, 10.0])), optimism=draw(st.sampled_from([0.0, 0.3, 1.0]))
+        ),
         "max_nodes": draw(st.sampled_from([1, 7, 2**17])),
         "seed": draw(st.integers(0, 2**64 - 1)),
     }

@@ -499,7 +499,7 @@ def _elimination_settings(
 
 def _greedy_settings(settings: _core.Settings, growth: Greedy, exploration: InverseGap) -> _core.GreedySettings:
     numbers = asdict(growth) | {"lifetime": growth.lifetime or 0}
-    return _core.GreedySettings(settings, **numbers, greed=exploration.greed)
+    return _core.GreedySettings(settings, **numbers, **asdict(exploration))
 
 
 def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:

@@ -129,11 +129,14 @@ class InverseGap:
     """Exploration by inverse gap weighting: the further an action's mean is below the best, the rarer it is drawn.
 
     An action is drawn with probability 1 / (n_actions + greed * sqrt(events) * gap), the best one with what is left.
+    The gaps are those of optimistic means: what few events speak for may be better than it looks.
 
     Parameters
     ----------
     greed
         How fast exploration gives way to the best action.
+    optimism
+        A mean is raised by so many times its standard error, and sqrt(log(1 + events)); 0 takes it as it is.
 
     References
     ----------
@@ -141,10 +144,15 @@ class InverseGap:
     """
 
     greed: float = 10.0
+    optimism: float = 0.3
 
     def __post_init__(self) -> None:
         rule = "a number in (0, 1e9]"
-        _store(self, greed=check_number(self.greed, "greed", "InverseGap", rule, 0.0, 1e9, open_low=True))
+        _store(
+            self,
+            greed=check_number(self.greed, "greed", "InverseGap", rule, 0.0, 1e9, open_low=True),
+            optimism=check_number(self.optimism, "optimism", "InverseGap", "a number in [0, 1000]", 0.0, 1000.0),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

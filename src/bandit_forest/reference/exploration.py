@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from bandit_forest.reference.elimination import first_best
 from bandit_forest.rules import RoundRobin, UniformOverRemaining
 
-__all__ = ["Plan", "inverse_gap", "pick", "plan"]
+__all__ = ["Plan", "inverse_gap", "optimistic", "pick", "plan"]
+
+_LEAST_VARIANCE = 0.02
 
 
 class Plan(NamedTuple):
@@ -63,6 +66,31 @@ def plan(
         for action in actions:
             probabilities[action] += 1.0 / len(actions)
     return Plan([probability / len(speaking) for probability in probabilities], votes, rotate=False)
+
+
+def optimistic(means: Sequence[float], doubts: Sequence[float], hope: float) -> list[float]:
+    """Raise means by a number of standard errors.
+
+    Parameters
+    ----------
+    means
+        The estimated mean reward of each action.
+    doubts
+        1 / the events behind each.
+    hope
+        Number of standard errors. The variance of a reward is at most mean * (1 - mean); an action that never earned
+        anything may do so yet.
+
+    Examples
+    --------
+    >>> optimistic([0.5, 0.5], [0.01, 0.0], hope=1.0)
+    [0.5519615242270663, 0.5]
+    """
+    variances = [mean * (1.0 - mean) + _LEAST_VARIANCE for mean in means]
+    return [
+        mean + hope * math.sqrt(variance * doubt)
+        for mean, variance, doubt in zip(means, variances, doubts, strict=True)
+    ]
 
 
 def inverse_gap(means: Sequence[float], available: Sequence[int], greed: float) -> list[float]:

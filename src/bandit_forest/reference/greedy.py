@@ -2,7 +2,8 @@
 
 A leaf keeps a mean reward for every action and remembers its events. When it holds enough of them, it splits on the
 variable whose two values explain most of the variance of the rewards, if that is more than noise would; its events and
-means go on in its children. The forest draws by inverse gap weighting on the mean of the trees' means.
+means go on in its children. All trees grow together, now and then. The forest draws by inverse gap weighting on the
+mean of the trees' means, raised by what they may be wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from bandit_forest.randomness import (
     root_key,
     uniform,
 )
-from bandit_forest.reference.exploration import inverse_gap, pick
+from bandit_forest.reference.exploration import inverse_gap, optimistic, pick
 from bandit_forest.rules import Greedy, InverseGap
 from bandit_forest.validation import check_int, check_number, check_range
 
@@ -33,6 +34,7 @@ __all__ = ["GreedyLeaf", "GreedyReferenceForest", "GreedyReferenceTree", "best_s
 
 Bits = NDArray[np.uint8]
 _ALL_BITS = (1 << 64) - 1
+_EVENTS_PER_GROWTH = 64
 
 
 class Event(NamedTuple):
@@ -54,7 +56,7 @@ class GreedyLeaf:
     counts: NDArray[np.float32]
     events: list[Event] = field(default_factory=list)
     until_test: int | None = None
-    """Events until the leaf tries to split; None when it does not try any more."""
+    """Events until the leaf tries to split when its tree grows next; None when it does not try any more."""
     variable: int | None = None
     gain: float = 0.0
     """Variance that the split explains, summed over the events."""
@@ -118,12 +120,13 @@ def _part(events: list[Event], variable: int, value: int) -> tuple[int, float]:
 
 
 def _explained(mean: float, events: list[Event], variable: int, weight: float) -> float:
-    """Give the variance of one action's rewards that a variable explains, its means shrunk towards the leaf's."""
+    """Give the variance of one action's rewards that a variable explains, all means shrunk towards the leaf's."""
     n1, sum1 = _part(events, variable, 1)
     n0, sum0 = _part(events, variable, 0)
+    shift = (_total(events) + weight * mean) / (len(events) + weight) - mean
     shift1 = (sum1 + weight * mean) / (n1 + weight) - mean
     shift0 = (sum0 + weight * mean) / (n0 + weight) - mean
-    return n1 * shift1 * shift1 + n0 * shift0 * shift0
+    return n1 * shift1 * shift1 + n0 * shift0 * shift0 - len(events) * shift * shift
 
 
 def child_of(leaf: GreedyLeaf, variable: int, value: int, growth: Greedy) -> GreedyLeaf:
@@ -159,6 +162,7 @@ class GreedyReferenceTree:
         self.root = GreedyLeaf(root_key(self._forest.seed, number), 0, zeros, zeros.copy())
         self.root.until_test = self._forest.growth.min_events
         self.nodes = [self.root]
+        self._due: list[GreedyLeaf] = []
 
     def leaf(self, context: Bits) -> GreedyLeaf:
         """Give the leaf that a context leads to."""
@@ -180,9 +184,15 @@ class GreedyReferenceTree:
         leaf.learn(event.action, event.reward, growth.shrinkage)
         if leaf.until_test is not None:
             leaf.events.append(event)
-            leaf.until_test -= 1
-            if leaf.until_test == 0:
-                self._try_split(leaf, event.number)
+            if leaf.until_test == 1:
+                self._due.append(leaf)
+            leaf.until_test = max(0, leaf.until_test - 1)
+
+    def grow(self, newest: int) -> None:
+        """Let the leaves that have enough events try to split; `newest` is the number of the last event."""
+        for leaf in self._due:
+            self._try_split(leaf, newest)
+        self._due.clear()
 
     def _try_split(self, leaf: GreedyLeaf, newest: int) -> None:
         forest, growth = self._forest, self._forest.growth
@@ -191,7 +201,9 @@ class GreedyReferenceTree:
             leaf.events, leaf.until_test = [], None
             return
         leaf.events = [event for event in leaf.events if newest - event.number < growth.log_capacity]
-        found = best_split(leaf, growth, candidates(leaf, forest.n_variables, forest.variable_share))
+        found = None
+        if leaf.events:
+            found = best_split(leaf, growth, candidates(leaf, forest.n_variables, forest.variable_share))
         if found is None:
             leaf.until_test = max(len(leaf.events), growth.min_events)
             return
@@ -264,11 +276,12 @@ class GreedyReferenceForest(CheckedPolicy):
 
     def mean_rewards(self, context: Bits) -> list[float]:
         """Give the mean of the trees' means, for each action."""
-        leaves = [tree.leaf(context).means.tolist() for tree in self.trees]
-        # Sixteen trees at a time: groups of trees may then be added up by different threads.
-        groups = [leaves[start : start + 16] for start in range(0, self.n_trees, 16)]
-        sums = [[sum(means, 0.0) for means in zip(*group, strict=True)] for group in groups]
-        return [sum(parts, 0.0) / self.n_trees for parts in zip(*sums, strict=True)]
+        return _mean_of([tree.leaf(context).means for tree in self.trees])
+
+    def doubts(self, context: Bits) -> list[float]:
+        """Give the mean over the trees of 1 / the events behind a mean, inherited ones included, for each action."""
+        shrinkage = np.float32(self.growth.shrinkage)
+        return _mean_of([np.float32(1) / (tree.leaf(context).counts + shrinkage) for tree in self.trees])
 
     def votes(self, context: Bits) -> list[int]:
         """Give the number of trees for which each action has the highest mean, the first of equals."""
@@ -278,9 +291,10 @@ class GreedyReferenceForest(CheckedPolicy):
     def probabilities(self, context: Bits, available: list[int] | None = None) -> list[float]:
         """Give the probability of each action."""
         actions = list(range(self.n_actions)) if available is None else available
-        n_events = min(self._n_events, self.growth.lifetime or self._n_events)
-        greed = self.exploration.greed * math.sqrt(n_events)
-        return inverse_gap(self.mean_rewards(context), actions, greed)
+        age = min(self._n_events, self.growth.lifetime or self._n_events)
+        hope = self.exploration.optimism * math.sqrt(math.log1p(age))
+        hopes = optimistic(self.mean_rewards(context), self.doubts(context), hope)
+        return inverse_gap(hopes, actions, self.exploration.greed * math.sqrt(age))
 
     def _decide(self, context: Bits, available: NDArray[np.bool_] | None) -> Decision:
         actions = None if available is None else np.flatnonzero(available).tolist()
@@ -294,3 +308,14 @@ class GreedyReferenceForest(CheckedPolicy):
         self._n_events += 1
         for tree in self.trees:
             tree.learn(event)
+        if self._n_events % _EVENTS_PER_GROWTH == 0:
+            for tree in self.trees:
+                tree.grow(event.number)
+
+
+def _mean_of(leaves: list[NDArray[np.float32]]) -> list[float]:
+    """Give the mean over the trees; groups of sixteen are added up first, so that threads may share the work."""
+    numbers = [leaf.tolist() for leaf in leaves]
+    groups = [numbers[start : start + 16] for start in range(0, len(numbers), 16)]
+    sums = [[sum(parts, 0.0) for parts in zip(*group, strict=True)] for group in groups]
+    return [sum(parts, 0.0) / len(leaves) for parts in zip(*sums, strict=True)]
