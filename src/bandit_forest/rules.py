@@ -98,14 +98,14 @@ class Greedy:
 
     Examples
     --------
-    >>> Greedy(min_events=50).shrinkage
+    >>> Greedy(min_events=100).shrinkage
     2.0
     """
 
-    min_events: int = 60
+    min_events: int = 50
     min_gain: float = 6.0
     shrinkage: float = 2.0
-    learning_share: float = 0.5
+    learning_share: float = 0.4
     log_capacity: int = 2**21
     lifetime: int | None = None
 
