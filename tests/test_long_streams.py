@@ -35,7 +35,7 @@ def test_a_lifetime_costs_little_where_nothing_changes():
 
 
 def test_trees_take_turns_in_starting_anew():
-    forest = BanditForest(**SIZES, n_trees=4, growth=Greedy(lifetime=4_000, min_events=20))
+    forest = BanditForest(**SIZES, n_trees=4, growth=Greedy(lifetime=4_000, min_events=20, learning_share=1.0))
     sizes = []
     for batch in BEFORE.batches(12_000, seed=1, batch_size=1_000):
         forest.play(batch.contexts, batch.rewards)
