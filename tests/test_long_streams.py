@@ -35,14 +35,14 @@ def test_a_lifetime_costs_little_where_nothing_changes():
 
 
 def test_trees_take_turns_in_starting_anew():
-    forest = BanditForest(**SIZES, n_trees=4, growth=Greedy(lifetime=4_000, min_events=20, learning_share=1.0))
-    sizes = []
+    forest = BanditForest(**SIZES, n_trees=4, growth=Greedy(lifetime=4_000, min_events=20))
+    known = []
     for batch in BEFORE.batches(12_000, seed=1, batch_size=1_000):
         forest.play(batch.contexts, batch.rewards)
-        sizes.append([len(forest.tree(number).nodes) for number in range(4)])
-    shrunk = np.diff(np.array(sizes), axis=0) < 0
-    assert (shrunk.sum(axis=1)[2:] <= 1).all()
-    assert (shrunk.sum(axis=0) >= 2).all()
+        known.append([forest.tree(number).nodes.plays.sum() for number in range(4)])
+    lost = np.diff(np.array(known), axis=0) < 0
+    assert (lost.sum(axis=1)[2:] == 1).all()
+    assert (lost.sum(axis=0) >= 2).all()
 
 
 def test_memory_stays_within_its_bound_while_learning_goes_on():
