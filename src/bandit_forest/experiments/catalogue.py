@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bandit_forest.errors import refuse
-from bandit_forest.experiments import paper, theory
+from bandit_forest.experiments import default, paper, theory
 from bandit_forest.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS", "find"]
 
-EXPERIMENTS = {experiment.id: experiment for experiment in (*paper.EXPERIMENTS, *theory.EXPERIMENTS)}
+EXPERIMENTS = {
+    experiment.id: experiment for experiment in (*paper.EXPERIMENTS, *default.EXPERIMENTS, *theory.EXPERIMENTS)
+}
 
 
 def find(id: str) -> tuple[Experiment, list[int]]:
