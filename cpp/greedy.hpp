@@ -99,7 +99,7 @@ class GreedyGrowth {
 
     // What some trees say is added up, then what all such groups say: the same sums whoever adds up a group.
     using Voice = double;  // by group: the means of the actions, then their doubts
-    static constexpr std::size_t trees_together = 16;
+    static constexpr std::size_t trees_together = 10;
     static std::size_t n_voices(const Settings& settings) {
         return (settings.n_trees + trees_together - 1) / trees_together * 2 * settings.n_actions;
     }

@@ -314,8 +314,8 @@ class GreedyReferenceForest(CheckedPolicy):
 
 
 def _mean_of(leaves: list[NDArray[np.float32]]) -> list[float]:
-    """Give the mean over the trees; groups of sixteen are added up first, so that threads may share the work."""
+    """Give the mean over the trees; groups of ten are added up first, so that threads may share the work."""
     numbers = [leaf.tolist() for leaf in leaves]
-    groups = [numbers[start : start + 16] for start in range(0, len(numbers), 16)]
+    groups = [numbers[start : start + 10] for start in range(0, len(numbers), 10)]
     sums = [[sum(parts, 0.0) for parts in zip(*group, strict=True)] for group in groups]
     return [sum(parts, 0.0) / len(leaves) for parts in zip(*sums, strict=True)]
