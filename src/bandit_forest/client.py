@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Self
+import inspect
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Self, TypeVar
 from urllib.parse import quote
 
 from bandit_forest.errors import BanditForestError, MissingExtraError
@@ -19,6 +22,8 @@ _ADDRESS = "http://127.0.0.1:8420"
 
 Json = dict[str, Any]
 Context = Mapping[str, Any]
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 class DecidedEvent(NamedTuple):
@@ -49,6 +54,108 @@ class RefusedError(BanditForestError):
         self.status, self.code, self.message, self.path = status, code, message, path
 
 
+@dataclass(frozen=True)
+class Call(Generic[Result]):
+    """A request, and how its answer is read: all that the two clients share."""
+
+    path: str
+    body: Json | None
+    """None: what is at the path is asked for."""
+    read: Callable[[Json], Result]
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What httpx is to send."""
+        sent = {} if self.body is None else {"json": self.body}
+        return {"method": "GET" if self.body is None else "POST", "url": self.path, **sent}
+
+    def result(self, response: httpx.Response) -> Result:
+        """Read the answer, or raise the refusal."""
+        try:
+            answer: Json = response.json()
+        except ValueError:
+            told = f"The answer is not JSON: {response.text[:80]!r}."
+            raise RefusedError(response.status_code, "no_json", told) from None
+        if response.is_error:
+            raise RefusedError(response.status_code, **answer["error"])
+        return self.read(answer)
+
+
+def _decide(
+    context: Context, *, available_actions: Iterable[str] | None = None, event_id: str | None = None
+) -> Call[DecidedEvent]:
+    """Choose an action for one event; an event_id of your own makes it safe to ask again."""
+    available = None if available_actions is None else list(available_actions)
+    body = {"context": dict(context), "available_actions": available, "event_id": event_id}
+    return Call("/v1/decide", body, _decided)
+
+
+def _decide_many(contexts: Iterable[Context]) -> Call[list[DecidedEvent]]:
+    """Choose an action for each event, with one request."""
+    body = {"events": [{"context": dict(context)} for context in contexts]}
+    return Call("/v1/decide/batch", body, lambda answer: [_decided(item) for item in _all(answer["decisions"])])
+
+
+def _reward(event_id: str, reward: float) -> Call[None]:
+    """Tell the reward of an event."""
+    return Call("/v1/reward", {"event_id": event_id, "reward": reward}, _nothing)
+
+
+def _reward_many(rewards: Mapping[str, float]) -> Call[None]:
+    """Tell the rewards of events by event_id, with one request; the first refusal is raised, the others count."""
+    body = {"rewards": [{"event_id": event_id, "reward": reward} for event_id, reward in rewards.items()]}
+    return Call("/v1/reward/batch", body, lambda answer: _nothing(_all(answer["rewards"])))
+
+
+def _learn(
+    context: Context, action: str, reward: float, *, propensity: float, event_id: str | None = None
+) -> Call[None]:
+    """Learn an event that was decided elsewhere."""
+    event = {"context": dict(context), "action": action, "reward": reward, "propensity": propensity}
+    return Call("/v1/learn", event | {"event_id": event_id}, _nothing)
+
+
+def _explain(event_id: str) -> Call[Json]:
+    """Tell what is known of an event."""
+    return Call(f"/v1/explain/{quote(event_id, safe='')}", None, lambda answer: answer)
+
+
+def _waiting(make: Callable[Given, Call[Result]]) -> Callable[Concatenate[Client, Given], Result]:
+    """Make the method of a client that waits for the answer."""
+
+    def method(self: Client, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        call = make(*args, **kwargs)
+        return call.result(self._http.request(**call.request))
+
+    return _as_method(method, make)
+
+
+def _awaiting(
+    make: Callable[Given, Call[Result]],
+) -> Callable[Concatenate[AsyncClient, Given], Coroutine[Any, Any, Result]]:
+    """Make the method of a client that does not block."""
+
+    async def method(self: AsyncClient, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        call = make(*args, **kwargs)
+        return call.result(await self._http.request(**call.request))
+
+    return _as_method(method, make)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _as_method(method: Method, make: Callable[..., Any]) -> Method:
+    """Give a method the name, the text and, after `self`, the parameters of what makes its call."""
+    wraps(make)(method)
+    method.__name__ = method.__qualname__ = make.__name__.removeprefix("_")
+    myself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    made = inspect.signature(make)
+    told = made.replace(parameters=[myself, *made.parameters.values()], return_annotation=inspect.Signature.empty)
+    method.__signature__ = told  # type: ignore[attr-defined]
+    return method
+
+
 class Client:
     """Ask a decision service, and wait for its answers.
 
@@ -73,33 +180,12 @@ class Client:
     def __init__(self, address: str = _ADDRESS, *, key: str | None = None, timeout: float = 10.0) -> None:
         self._http = httpx.Client(base_url=address, headers=_headers(key), timeout=timeout)
 
-    def decide(
-        self, context: Context, *, available_actions: Iterable[str] | None = None, event_id: str | None = None
-    ) -> DecidedEvent:
-        """Choose an action for one event; an event_id of your own makes it safe to ask again."""
-        return _decided(self._post("/v1/decide", _decide_body(context, available_actions, event_id)))
-
-    def decide_many(self, contexts: Iterable[Context]) -> list[DecidedEvent]:
-        """Choose an action for each event, with one request."""
-        return _decided_many(self._post("/v1/decide/batch", _decide_many_body(contexts)))
-
-    def reward(self, event_id: str, reward: float) -> None:
-        """Tell the reward of an event."""
-        self._post("/v1/reward", {"event_id": event_id, "reward": reward})
-
-    def reward_many(self, rewards: Mapping[str, float]) -> None:
-        """Tell the rewards of events by event_id, with one request; the first refusal is raised, the others count."""
-        _check_all(self._post("/v1/reward/batch", _reward_many_body(rewards))["rewards"])
-
-    def learn(
-        self, context: Context, action: str, reward: float, *, propensity: float, event_id: str | None = None
-    ) -> None:
-        """Learn an event that was decided elsewhere."""
-        self._post("/v1/learn", _learn_body(context, action, reward, propensity, event_id))
-
-    def explain(self, event_id: str) -> Json:
-        """Tell what is known of an event."""
-        return _checked(self._http.get(_explain_path(event_id)))
+    decide = _waiting(_decide)
+    decide_many = _waiting(_decide_many)
+    reward = _waiting(_reward)
+    reward_many = _waiting(_reward_many)
+    learn = _waiting(_learn)
+    explain = _waiting(_explain)
 
     def close(self) -> None:
         """Close the connections."""
@@ -110,9 +196,6 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _post(self, path: str, body: Json) -> Json:
-        return _checked(self._http.post(path, json=body))
 
 
 class AsyncClient:
@@ -131,33 +214,12 @@ class AsyncClient:
     def __init__(self, address: str = _ADDRESS, *, key: str | None = None, timeout: float = 10.0) -> None:
         self._http = httpx.AsyncClient(base_url=address, headers=_headers(key), timeout=timeout)
 
-    async def decide(
-        self, context: Context, *, available_actions: Iterable[str] | None = None, event_id: str | None = None
-    ) -> DecidedEvent:
-        """Choose an action for one event; an event_id of your own makes it safe to ask again."""
-        return _decided(await self._post("/v1/decide", _decide_body(context, available_actions, event_id)))
-
-    async def decide_many(self, contexts: Iterable[Context]) -> list[DecidedEvent]:
-        """Choose an action for each event, with one request."""
-        return _decided_many(await self._post("/v1/decide/batch", _decide_many_body(contexts)))
-
-    async def reward(self, event_id: str, reward: float) -> None:
-        """Tell the reward of an event."""
-        await self._post("/v1/reward", {"event_id": event_id, "reward": reward})
-
-    async def reward_many(self, rewards: Mapping[str, float]) -> None:
-        """Tell the rewards of events by event_id, with one request; the first refusal is raised, the others count."""
-        _check_all((await self._post("/v1/reward/batch", _reward_many_body(rewards)))["rewards"])
-
-    async def learn(
-        self, context: Context, action: str, reward: float, *, propensity: float, event_id: str | None = None
-    ) -> None:
-        """Learn an event that was decided elsewhere."""
-        await self._post("/v1/learn", _learn_body(context, action, reward, propensity, event_id))
-
-    async def explain(self, event_id: str) -> Json:
-        """Tell what is known of an event."""
-        return _checked(await self._http.get(_explain_path(event_id)))
+    decide = _awaiting(_decide)
+    decide_many = _awaiting(_decide_many)
+    reward = _awaiting(_reward)
+    reward_many = _awaiting(_reward_many)
+    learn = _awaiting(_learn)
+    explain = _awaiting(_explain)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -169,58 +231,22 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _post(self, path: str, body: Json) -> Json:
-        return _checked(await self._http.post(path, json=body))
-
 
 def _headers(key: str | None) -> dict[str, str]:
     return {} if key is None else {"authorization": f"Bearer {key}"}
-
-
-def _explain_path(event_id: str) -> str:
-    return f"/v1/explain/{quote(event_id, safe='')}"
-
-
-def _decide_body(context: Context, available_actions: Iterable[str] | None, event_id: str | None) -> Json:
-    available = None if available_actions is None else list(available_actions)
-    return {"context": dict(context), "available_actions": available, "event_id": event_id}
-
-
-def _decide_many_body(contexts: Iterable[Context]) -> Json:
-    return {"events": [{"context": dict(context)} for context in contexts]}
-
-
-def _reward_many_body(rewards: Mapping[str, float]) -> Json:
-    return {"rewards": [{"event_id": event_id, "reward": reward} for event_id, reward in rewards.items()]}
-
-
-def _learn_body(context: Context, action: str, reward: float, propensity: float, event_id: str | None) -> Json:
-    event = {"context": dict(context), "action": action, "reward": reward, "propensity": propensity}
-    return event | {"event_id": event_id}
 
 
 def _decided(answer: Json) -> DecidedEvent:
     return DecidedEvent(answer["event_id"], answer["action"], answer["propensity"])
 
 
-def _decided_many(answer: Json) -> list[DecidedEvent]:
-    _check_all(answer["decisions"])
-    return [_decided(item) for item in answer["decisions"]]
-
-
-def _check_all(items: list[Json]) -> None:
+def _all(items: list[Json]) -> list[Json]:
+    """Give the items of a batch back, if none was refused."""
     for item in items:
         if "error" in item:
             raise RefusedError(200, **item["error"])
+    return items
 
 
-def _checked(response: httpx.Response) -> Json:
-    try:
-        answer: Json = response.json()
-    except ValueError:
-        raise RefusedError(
-            response.status_code, "no_json", f"The answer is not JSON: {response.text[:80]!r}."
-        ) from None
-    if response.is_error:
-        raise RefusedError(response.status_code, **answer["error"])
-    return answer
+def _nothing(_: object) -> None:
+    return None

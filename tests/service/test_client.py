@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sys
 
 import httpx
@@ -78,6 +79,18 @@ def test_the_same_without_blocking(service):
                 await client.reward(event.event_id, 1.0)
 
     asyncio.run(use())
+
+
+def test_both_clients_do_the_same_and_say_so():
+    calls = ("decide", "decide_many", "reward", "reward_many", "learn", "explain")
+    for call in calls:
+        waiting, awaited = getattr(Client, call), getattr(AsyncClient, call)
+        assert waiting.__name__ == awaited.__name__ == call
+        assert waiting.__doc__ == awaited.__doc__
+        assert inspect.signature(waiting) == inspect.signature(awaited)
+        assert inspect.iscoroutinefunction(awaited)
+    with Client() as client:
+        assert list(inspect.signature(client.decide).parameters) == ["context", "available_actions", "event_id"]
 
 
 def test_without_httpx_the_cure_is_told(monkeypatch):

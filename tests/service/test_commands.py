@@ -86,6 +86,20 @@ def test_backup_makes_a_folder_that_goes_on(run, tmp_path):
         assert service.post("/v1/decide", {"context": CONTEXT, "event_id": "kept"}) == decision
 
 
+def test_backup_refuses_a_damaged_journal_in_one_sentence(run, used, tmp_path):
+    (journal,) = (used.parent / "data").glob("journal-*.sqlite")
+    whole = journal.read_bytes()
+    journal.write_bytes(b"no database at all, but long enough to be looked at" * 100)
+    assert "damaged" in run("backup", tmp_path / "copy", used)
+    journal.write_bytes(whole[:4096] + bytes(len(whole) - 4096))
+    assert "damaged" in run("backup", tmp_path / "other", used)
+
+
+def test_backup_refuses_a_place_that_cannot_be_written(run, used, tmp_path):
+    (tmp_path / "file").touch()
+    assert "can be made" in run("backup", tmp_path / "file" / "copy", used)
+
+
 def test_verify_tells_what_is_equal(run, used):
     assert "byte for byte" in run("verify", used)
 

@@ -14,8 +14,10 @@ from test_journal import full_disk, wait_until
 
 from bandit_forest.service import rewarding
 from bandit_forest.service.decider import Decider
+from bandit_forest.service.fields import BooleanField, CategoricalField
 from bandit_forest.service.journal_files import read_entries
 from bandit_forest.service.project import Limits, Project, RewardRule
+from bandit_forest.service.recovery import verify
 from bandit_forest.service.refusals import (
     ActionError,
     CapacityError,
@@ -372,6 +374,48 @@ def test_time_never_goes_back(tmp_path: Path) -> None:
         clock.now -= 1000
         decider.decide(context(), event_id="later")
         assert decider.explain("later")["time"] == decider.explain("early")["time"]
+
+
+def test_the_window_is_kept_after_a_clock_jumped_ahead_and_back(tmp_path: Path) -> None:
+    clock, project = Clock(), make_project(tmp_path, reward=HALF)
+    with opened(project, clock) as decider:
+        clock.now += 86_400
+        decider.decide(context())
+        clock.now -= 86_400
+        decider.decide(context(), event_id="early")
+        clock.now += 90
+        decider.reward("early", 1.0)
+        decider.decide(context(), event_id="late")
+        clock.now += 120
+        with pytest.raises(LateRewardError):
+            decider.reward("late", 1.0)
+        decider.decide(context(), event_id="over")
+    with opened(project, clock) as decider:  # time is still ahead of the clock
+        clock.now += 60
+        decider.decide(context(), event_id="new")
+        clock.now += 60
+        assert decider.expire() == 3  # all but "new"
+        decider.reward("new", 1.0)
+        clock.now += 10 * 86_400  # which is enough for the clock to catch up
+        decider.decide(context(), event_id="after")
+        assert decider.explain("after")["time"] == clock.now
+
+
+def test_a_learned_value_may_make_the_name_of_another_variable(tmp_path: Path) -> None:
+    fields = {"a": CategoricalField(), "a = x": BooleanField(), "b": CategoricalField(values=("x", "y", "z"))}
+    project = make_project(tmp_path, context=fields, warm_up_events=6)
+    seen = [{"a": "xyz"[number % 3], "a = x": number % 2 == 0, "b": "x"} for number in range(12)]
+    with opened(project) as decider:
+        for number, given in enumerate(seen):
+            decided = decider.decide(given, event_id=f"e{number}")
+            decider.reward(decided.event_id, 1.0)
+        assert decider.forest is not None
+        assert decider.forest.variable_names == ("a = x", "a = y", "a = z", "a = x (2)", "b = x", "b = y", "b = z")
+        assert decider.explain("e6")["variables"] == ["a = x", "a = x (2)", "b = x"]
+        before = image(decider)
+    with opened(project) as decider:
+        assert image(decider) == before
+    assert verify(project).n_events == 12
 
 
 def test_an_event_is_explained(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ __all__ = ["Connection", "ConnectionLimitError"]
 _logger = logging.getLogger(__name__)
 
 _MOST_HEAD_BYTES = 65_536
+_LOOKS = 4  # at a connection, within the time that it has for a request
 _FAILED = b"HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -55,7 +56,8 @@ class Connection(HttpToolsProtocol):
         self._limits = limits
         self._head_bytes = 0
         self._deadline = math.inf
-        self._unsent = 0
+        self._unsent = 0  # bytes of answers, when it was last looked
+        self._taken = 0.0  # when they were last seen to become fewer
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -161,15 +163,16 @@ class Connection(HttpToolsProtocol):
         self._deadline = self.loop.time() + self._limits.request_seconds
 
     def _look(self) -> None:
-        """Close a connection whose time is over; one that takes what it was sent has as long again."""
-        unsent, self._unsent = self._unsent, self.transport.get_write_buffer_size()
-        if self._unsent < unsent:
-            self._expect()
-        left = self._deadline - self.loop.time()
-        if left > 0.0:
-            self._timer = self.loop.call_later(min(left, self._limits.request_seconds), self._look)
-        else:
+        """Close a connection that is late: with a request, or with taking any more of an answer."""
+        now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
+        if unsent == 0 or unsent < self._unsent:
+            self._taken = now
+        self._unsent = unsent
+        late = now > self._deadline if unsent == 0 else now > self._taken + self._limits.request_seconds
+        if late:
             self.transport.abort()
+        else:
+            self._timer = self.loop.call_later(self._limits.request_seconds / _LOOKS, self._look)
 
     def _refuse_connection(self) -> None:
         most = self._limits.connections

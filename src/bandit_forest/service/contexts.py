@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import compress
+from itertools import compress, count
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -16,7 +16,7 @@ from bandit_forest.errors import shown
 from bandit_forest.service.fields import BooleanField, CategoricalField, Field, NumericField
 from bandit_forest.service.refusals import InvalidRequestError
 
-__all__ = ["ContextReader", "fit_columns", "is_learned"]
+__all__ = ["ContextReader", "different_names", "fit_columns", "is_learned"]
 
 Context = Mapping[str, Any]
 
@@ -162,6 +162,26 @@ def _find_run(names: Sequence[str], flags: Mapping[str, int]) -> Run | None:
     field, bit, size = names.index(next(iter(flags))), next(iter(flags.values())), len(flags)
     side_by_side = list(flags.items()) == list(zip(names[field : field + size], range(bit, bit + size), strict=False))
     return Run(slice(field, field + size), slice(bit, bit + size)) if side_by_side else None
+
+
+def different_names(names: Sequence[str]) -> list[str]:
+    """Give names that are all different: one that was there before is numbered.
+
+    A value that is learned may make the name of a variable that another field has.
+
+    Examples
+    --------
+    >>> different_names(["a = x", "a = y", "a = x", "a = x (2)"])
+    ['a = x', 'a = y', 'a = x (3)', 'a = x (2)']
+    """
+    taken = set(names)
+    given: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{name} ({number})" for number in count(2))
+        new = name if name not in given else next(other for other in numbered if other not in taken)
+        taken.add(new)
+        given[new] = None
+    return list(given)
 
 
 def is_learned(field: Field) -> bool:

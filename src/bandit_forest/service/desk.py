@@ -13,6 +13,8 @@ from bandit_forest.service.state import State
 
 __all__ = ["Desk"]
 
+_SLOWER = 0.9
+
 
 class Desk:
     """What every operation needs; used by one thread.
@@ -35,6 +37,8 @@ class Desk:
         self.duplicates = 0
         """Second rewards, since start."""
         self._clock = clock
+        self._read = clock()
+        self._time = state.time
 
     @property
     def project(self) -> Project:
@@ -52,8 +56,15 @@ class Desk:
             raise StorageError(f"{journal.queued} operations wait for the disk, as many as may: try again later.")
 
     def now(self) -> float:
-        """Give the time of the next entry: the clock's, but never before the last one."""
-        return max(self._clock(), self.state.time)
+        """Give the time of the next entry: the clock's, but never before the last one.
+
+        After a clock that was ahead is put back, time goes on from where it was, a little slower than the clock, until
+        the clock has caught up: the window of rewards goes on being kept.
+        """
+        read = self._clock()
+        passed, self._read = read - self._read, read
+        self._time = max(read, self._time + _SLOWER * max(0.0, passed))
+        return self._time
 
     def record(self, entries: list[Entry]) -> Commit:
         """Hand entries to the journal, in the order in which they are applied."""

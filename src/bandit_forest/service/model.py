@@ -12,7 +12,7 @@ from bandit_forest.encoding import ContextEncoder
 from bandit_forest.forest import BanditForest
 from bandit_forest.randomness import DECISION, draw
 from bandit_forest.service.action_book import Available
-from bandit_forest.service.contexts import ContextReader, fit_columns, is_learned
+from bandit_forest.service.contexts import ContextReader, different_names, fit_columns, is_learned
 from bandit_forest.service.definition import make_forest
 from bandit_forest.service.project import Project
 
@@ -65,7 +65,8 @@ class Model:
     def begin(self, action_names: list[str]) -> None:
         """Make the forest, unless bins are to be learned first."""
         if self.forest is None and self.reader.encoder is not None:
-            self.forest = make_forest(self._project, self.reader.encoder.variable_names, action_names)
+            names = different_names(self.reader.encoder.variable_names)
+            self.forest = make_forest(self._project, names, action_names)
 
     def read(self, context: Any, path: str) -> Known:
         """Check a context and give what is to be remembered of it."""

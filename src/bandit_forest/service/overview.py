@@ -78,11 +78,11 @@ def event_document(desk: Desk, event: Event) -> dict[str, Any]:
 def explain_event(desk: Desk, event: Event) -> dict[str, Any]:
     """Tell an event, and how the forest sees its context now."""
     model, document = desk.state.model, event_document(desk, event)
-    if model.forest is None or model.reader.encoder is None:
+    if model.forest is None:
         return document | {"variables": [], "mean_rewards": None, "votes": None, "explanation": None}
     bits = model.bits(event.context)
     explanation = model.forest.explain(bits, available_actions=desk.state.actions.enabled.places)
-    variables = [name for name, bit in zip(model.reader.encoder.variable_names, bits, strict=True) if bit]
+    variables = [name for name, bit in zip(model.forest.variable_names, bits, strict=True) if bit]
     enabled, names = desk.state.actions.enabled.places.tolist(), desk.state.actions.names
     return document | {
         "variables": variables,
