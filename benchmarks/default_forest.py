@@ -1,4 +1,4 @@
-"""What the default forest earns, and LinUCB beside it: worlds with exact regret, and Cover Type where its file is found.
+"""What the default forest earns, and LinUCB beside it: synthetic worlds, and Cover Type where its file is found.
 
 Run it with `python benchmarks/default_forest.py --data FOLDER`.
 """
@@ -58,10 +58,10 @@ def main() -> None:
 
 
 def _measure(world: World, n_events: int, seed: int) -> list[str]:
-    sizes = {"n_variables": world.n_variables, "n_actions": world.n_actions}
-    forest = BanditForest(**sizes, seed=seed)
-    played = _play(forest, world, n_events, seed)
-    return [f"{n_events:,}", *played, f"{forest.n_bytes / 1e6:,.0f}", *_play(LinUcb(**sizes), world, n_events, seed)]
+    forest = BanditForest(n_variables=world.n_variables, n_actions=world.n_actions, seed=seed)
+    rival = LinUcb(n_variables=world.n_variables, n_actions=world.n_actions)
+    played, by_rival = (_play(policy, world, n_events, seed) for policy in (forest, rival))
+    return [f"{n_events:,}", *played, f"{forest.n_bytes / 1e6:,.0f}", *by_rival]
 
 
 def _play(policy: Policy, world: World, n_events: int, seed: int) -> list[str]:
