@@ -10,7 +10,7 @@ from bandit_forest.service.schemas import ref
 
 __all__ = ["OPERATIONS", "Operation", "described", "json_content", "refusals"]
 
-_ALWAYS = ("unauthorized", "forbidden", "rate_limited")
+_ALWAYS = ("unauthorized", "forbidden", "rate_limited", "too_many_connections")
 _JSON = ("invalid_json", "too_large", "unsupported_media_type", "invalid_request", "storage_unavailable")
 
 
