@@ -88,7 +88,11 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         self._expect()
-        super().on_message_begin()
+        self.url, self.headers = b"", []
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         """Go on to the body."""
@@ -97,7 +101,16 @@ class Connection(HttpToolsProtocol):
         if path in self._gate.shortcuts and self._is_plain(headers):
             self.cycle = Exchange(path, headers)  # type: ignore[assignment]
         else:
+            self._begin_for_application()
             super().on_headers_complete()
+
+    def _begin_for_application(self) -> None:
+        """Begin again as uvicorn does, which makes what an application is told."""
+        url, headers = self.url, self.headers
+        super().on_message_begin()
+        self.url = url
+        for header in headers:
+            super().on_header(*header)
 
     def on_body(self, body: bytes) -> None:
         """Take a part of the body; only what follows it, trailers or the next head, counts again."""
@@ -120,10 +133,11 @@ class Connection(HttpToolsProtocol):
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
-        self._expect()
         self.flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
+        else:
+            self._expect()
 
     def _is_plain(self, headers: dict[bytes, bytes]) -> bool:
         """Say whether a request can be answered by an exchange."""
