@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bandit_forest import _core, archive
+from bandit_forest import archive
+from bandit_forest.compiled import CompiledPolicy, mask_of
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
 from bandit_forest.explanation import Explanation, explanation_of
-from bandit_forest.policy import Bits, CheckedPolicy, Decision, Decisions, Floats, Mask, Played
+from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_names, check_share, check_size
 from bandit_forest.rules import (
     Elimination,
     Exploration,
@@ -23,22 +23,14 @@ from bandit_forest.rules import (
     RoundRobin,
     UniformOverRemaining,
 )
+from bandit_forest.settings import CoreForest, arguments_of, header_of, make_core
 from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
-from bandit_forest.validation import (
-    check_int,
-    check_number,
-    check_range,
-)
+from bandit_forest.validation import check_int, check_range
 
 __all__ = ["BanditForest", "BanditTree"]
 
-_ALL = np.empty(0, dtype=np.bool_)
 _MAX_SEED = 2**64 - 1
 _MAX_THREADS = 256
-_MOST_CELLS = 2**28  # numbers in one array: beyond that memory would run out at the first event
-_RULES: dict[str, Callable[..., Growth | Exploration]] = {
-    rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
-}
 
 _DEFAULT_GROWTH = Greedy()
 _DEFAULT_EXPLORATION = InverseGap()
@@ -49,7 +41,7 @@ _PAPER_MAX_NODES = 2**14
 _PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.05)
 
 
-class BanditForest(CheckedPolicy):
+class BanditForest(CompiledPolicy):
     """A random forest that learns, one event at a time, which action to take in which context.
 
     By default the best forest we know: trees that split as soon as a variable explains more than noise would, and
@@ -115,7 +107,7 @@ class BanditForest(CheckedPolicy):
         owner = type(self).__name__
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         check_int(n_variables, "n_variables", owner, high=2**20)
-        check_int(n_actions, "n_actions", owner, low=2, high=2**16)
+        check_int(n_actions, "n_actions", owner, low=2, high=MOST_ACTIONS)
         if not isinstance(growth, Growth):
             refuse("growth", owner, "Greedy() or Elimination()", growth)
         if isinstance(growth, Greedy) and not isinstance(exploration, InverseGap):
@@ -123,23 +115,26 @@ class BanditForest(CheckedPolicy):
         if isinstance(growth, Elimination) and not isinstance(exploration, RoundRobin | UniformOverRemaining):
             refuse("exploration", owner, "RoundRobin() or UniformOverRemaining() with elimination", exploration)
         self._n_trees = check_int(n_trees, "n_trees", owner, high=2**20)
-        self._max_depth = check_range(max_depth, "max_depth", owner)
-        self._variable_share = check_number(
-            variable_share, "variable_share", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True
-        )
         for name, size in (("n_variables", self._n_variables), ("n_trees", self._n_trees)):
-            if size * self._n_actions > _MOST_CELLS:
-                refuse(name, owner, f"at most {_MOST_CELLS // self._n_actions} with {n_actions} actions", size)
-        self._growth = growth
-        self._exploration = exploration
-        self._max_nodes = check_int(max_nodes, "max_nodes", owner, high=2**31 - 1)
-        self._seed = check_int(seed, "seed", owner, low=0, high=_MAX_SEED)
+            check_size(size, MOST_CELLS // self._n_actions, name, owner, f"{self._n_actions} actions")
+        low, high = check_range(max_depth, "max_depth", owner)
+        self._parameters: dict[str, Any] = {
+            "n_variables": self._n_variables,
+            "n_actions": self._n_actions,
+            "n_trees": self._n_trees,
+            "max_depth": low if low == high else (low, high),
+            "variable_share": check_share(variable_share, "variable_share", owner),
+            "growth": growth,
+            "exploration": exploration,
+            "max_nodes": check_int(max_nodes, "max_nodes", owner, high=2**31 - 1),
+            "seed": check_int(seed, "seed", owner, low=0, high=_MAX_SEED),
+        }
         self._n_threads = check_int(n_threads, "n_threads", owner, high=_MAX_THREADS)
         if self._n_threads > 1 and not isinstance(growth, Greedy):
             refuse("n_threads", owner, "1 with elimination", n_threads)
-        self._variable_names = _check_names(variable_names, "variable_names", owner, self._n_variables, "x")
-        self._action_names = _check_names(action_names, "action_names", owner, self._n_actions, "action ")
-        self._core = self._make_core()
+        self._variable_names = check_names(variable_names, "variable_names", owner, self._n_variables, "x")
+        self._action_names = check_names(action_names, "action_names", owner, self._n_actions, "action ")
+        self._core: CoreForest = make_core(**self._parameters, n_threads=self._n_threads)
 
     @staticmethod
     def paper(
@@ -217,43 +212,17 @@ class BanditForest(CheckedPolicy):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that make this forest again, names and threads excepted."""
-        low, high = self._max_depth
-        return {
-            "n_variables": self._n_variables,
-            "n_actions": self._n_actions,
-            "n_trees": self._n_trees,
-            "max_depth": low if low == high else (low, high),
-            "variable_share": self._variable_share,
-            "growth": self._growth,
-            "exploration": self._exploration,
-            "max_nodes": self._max_nodes,
-            "seed": self._seed,
-        }
-
-    def _decide(self, context: Bits, available: Mask | None) -> Decision:
-        return Decision(*self._core.decide(context, _mask(available)))
-
-    def _learn(self, context: Bits, action: int, reward: float, propensity: float) -> None:
-        self._core.learn(context, action, reward, propensity)
-
-    def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
-        return Decisions(*self._core.decide_many(contexts, _mask(available)))
-
-    def _learn_many(self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats) -> None:
-        self._core.learn_many(contexts, actions, rewards, propensities)
-
-    def _play(self, contexts: Bits, rewards: Floats) -> Played:
-        return Played(*self._core.play(contexts, rewards))
+        return dict(self._parameters)
 
     def propensities(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.float64]:
         """Give the probability with which `decide` would draw each action."""
         bits, available = self._checked(context, available_actions, "propensities")
-        return self._core.propensities(bits, _mask(available))
+        return self._core.propensities(bits, mask_of(available))
 
     def votes(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.uint32]:
         """Give the number of trees for which each action is the best: with elimination, of those that have settled."""
         bits, available = self._checked(context, available_actions, "votes")
-        return self._core.votes(bits, _mask(available))
+        return self._core.votes(bits, mask_of(available))
 
     def mean_rewards(self, context: ArrayLike) -> NDArray[np.float64]:
         """Give the estimated mean reward of each action for a context.
@@ -272,7 +241,7 @@ class BanditForest(CheckedPolicy):
         array([100,   0])
         """
         bits, available = self._checked(context, available_actions, "explain")
-        arrays = self._core.explain(bits, _mask(available))
+        arrays = self._core.explain(bits, mask_of(available))
         return explanation_of(arrays, bits, available, self._variable_names, self._action_names)
 
     def variable_importance(self) -> NDArray[np.float64]:
@@ -295,7 +264,7 @@ class BanditForest(CheckedPolicy):
         'action 0 (mean reward 0.000, 0 events)'
         """
         checked = check_int(number, "number", f"{type(self).__name__}.tree", low=0, high=self._n_trees - 1)
-        kind = GreedyNodes if isinstance(self._growth, Greedy) else EliminationNodes
+        kind = GreedyNodes if isinstance(self._parameters["growth"], Greedy) else EliminationNodes
         nodes = kind(**self._core.nodes(checked))
         return TreeView(nodes, self._core.max_depth(checked), self._variable_names, self._action_names)
 
@@ -310,7 +279,7 @@ class BanditForest(CheckedPolicy):
         'stay (mean reward 0.000, 0 events)'
         """
         owner = f"{type(self).__name__}.rename_actions"
-        self._action_names = _check_names(names, "names", owner, self._n_actions, "action ")
+        self._action_names = check_names(names, "names", owner, self._n_actions, "action ")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the forest to a file, whole or not at all."""
@@ -329,41 +298,13 @@ class BanditForest(CheckedPolicy):
     def __setstate__(self, state: bytes) -> None:
         self.__dict__ = self._from_parts(*archive.unpack(state, "state"), name="state").__dict__
 
-    def _make_core(self, *saved: bytes) -> _core.EliminationForest | _core.GreedyForest:
-        settings = _core.Settings(
-            n_variables=self._n_variables,
-            n_actions=self._n_actions,
-            n_trees=self._n_trees,
-            min_max_depth=self._max_depth[0],
-            max_max_depth=self._max_depth[1],
-            variable_share=self._variable_share,
-            max_nodes=self._max_nodes,
-            seed=self._seed,
-            n_threads=self._n_threads,
-        )
-        growth, exploration = self._growth, self._exploration
-        if isinstance(growth, Greedy):
-            assert isinstance(exploration, InverseGap)
-            return _core.GreedyForest(_greedy_settings(settings, growth, exploration), *saved)
-        assert not isinstance(exploration, InverseGap)
-        return _core.EliminationForest(_elimination_settings(settings, growth, exploration), *saved)
-
     def _to_bytes(self) -> bytes:
         return archive.pack(*self._to_parts())
 
     def _to_parts(self) -> tuple[dict[str, Any], bytes]:
         """Give the header and the arrays of a file: all that must be taken while nobody learns."""
-        parameters = BanditForest.parameters.__get__(self) | {
-            "growth": _rule_to_json(self._growth),
-            "exploration": _rule_to_json(self._exploration),
-        }
-        header = {
-            "policy": "BanditTree" if isinstance(self, BanditTree) else "BanditForest",
-            "parameters": parameters,
-            "variable_names": list(self._variable_names),
-            "action_names": list(self._action_names),
-        }
-        return header, self._core.save()
+        policy = "BanditTree" if isinstance(self, BanditTree) else "BanditForest"
+        return header_of(policy, self._parameters, self._variable_names, self._action_names), self._core.save()
 
     @classmethod
     def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str, n_threads: int = 1) -> Self:
@@ -373,14 +314,8 @@ class BanditForest(CheckedPolicy):
         made = saved if issubclass(saved, cls) else cls
         try:
             forest = cast(Self, object.__new__(made))
-            BanditForest.__init__(
-                forest,
-                **_parameters_from_json(header["parameters"]),
-                variable_names=header["variable_names"],
-                action_names=header["action_names"],
-                n_threads=n_threads,
-            )
-            forest._core = forest._make_core(arrays)
+            BanditForest.__init__(forest, **arguments_of(header), n_threads=n_threads)
+            forest._core = make_core(arrays, **forest._parameters, n_threads=n_threads)
             if saved is BanditTree and forest.n_trees != 1:
                 raise ValueError("a tree has other trees beside it")
         except (AttributeError, KeyError, MemoryError, OverflowError, TypeError, ValueError) as error:
@@ -454,11 +389,6 @@ class BanditTree(BanditForest):
         return {name: value for name, value in super().parameters.items() if name not in ("n_trees", "variable_share")}
 
 
-def _mask(available: Mask | None) -> Mask:
-    """Say to the core which actions are available: all, by an empty mask."""
-    return _ALL if available is None else available
-
-
 def _check_path(path: object, owner: str) -> str:
     """Give back the name of a file."""
     try:
@@ -468,54 +398,3 @@ def _check_path(path: object, owner: str) -> str:
     if not isinstance(name, str) or not name or "\0" in name:
         refuse("path", owner, "the name of a file", path)
     return name
-
-
-def _check_names(names: Sequence[str] | None, name: str, owner: str, size: int, prefix: str) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"{prefix}{number}" for number in range(size))
-    listed = isinstance(names, Sequence) and not isinstance(names, (str, bytes)) and len(names) == size
-    if not listed or not all(isinstance(one, str) for one in names) or len(set(names)) != size:
-        refuse(name, owner, f"a list of {size} different names", names)
-    return tuple(names)
-
-
-def _elimination_settings(
-    settings: _core.Settings, growth: Elimination, exploration: RoundRobin | UniformOverRemaining
-) -> _core.EliminationSettings:
-    min_tolerance, max_tolerance = growth.tolerance_range
-    kind = "round_robin" if isinstance(exploration, RoundRobin) else f"{exploration.draw}_draw"
-    return _core.EliminationSettings(
-        settings,
-        delta=growth.delta,
-        min_tolerance=min_tolerance,
-        max_tolerance=max_tolerance,
-        test_interval=growth.test_interval,
-        quorum=exploration.quorum,
-        remaining=_core.Remaining[growth.remaining],
-        estimate=_core.Estimate[growth.estimate],
-        exploration=_core.Exploration[kind],
-    )
-
-
-def _greedy_settings(settings: _core.Settings, growth: Greedy, exploration: InverseGap) -> _core.GreedySettings:
-    numbers = asdict(growth) | {"lifetime": growth.lifetime or 0}
-    return _core.GreedySettings(settings, **numbers, **asdict(exploration))
-
-
-def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
-    return {"rule": type(rule).__name__} | asdict(rule)
-
-
-def _rule_from_json(values: dict[str, Any]) -> Any:
-    """Make a rule again from its name and values; JSON has turned ranges into lists."""
-    numbers = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return _RULES[str(numbers.pop("rule"))](**numbers)
-
-
-def _parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    depth = parameters["max_depth"]
-    return parameters | {
-        "growth": _rule_from_json(parameters["growth"]),
-        "exploration": _rule_from_json(parameters["exploration"]),
-        "max_depth": tuple(depth) if isinstance(depth, list) else depth,
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from bandit_forest import _core
-from bandit_forest.baselines.compiled import CompiledPolicy
+from bandit_forest.compiled import CompiledPolicy
 from bandit_forest.validation import check_int, check_number
 
 __all__ = ["LinUcb"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest import _core
-from bandit_forest.baselines.compiled import CompiledPolicy
+from bandit_forest.compiled import CompiledPolicy
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.validation import check_int, check_number
 

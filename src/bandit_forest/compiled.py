@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from bandit_forest import _core
 from bandit_forest.policy import Bits, CheckedPolicy, Decision, Decisions, Floats, Mask, Played
 
-__all__ = ["CompiledPolicy"]
+__all__ = ["CompiledPolicy", "mask_of"]
 
-Core = _core.LinUcb | _core.NeuralBandit
+Core = _core.EliminationForest | _core.GreedyForest | _core.LinUcb | _core.NeuralBandit
 
 _ALL = np.empty(0, dtype=np.bool_)
 
@@ -21,16 +21,21 @@ class CompiledPolicy(CheckedPolicy):
     _core: Core
 
     def _decide(self, context: Bits, available: Mask | None) -> Decision:
-        return Decision(*self._core.decide(context, _ALL if available is None else available))
+        return Decision(*self._core.decide(context, mask_of(available)))
 
     def _learn(self, context: Bits, action: int, reward: float, propensity: float) -> None:
         self._core.learn(context, action, reward, propensity)
 
     def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
-        return Decisions(*self._core.decide_many(contexts, _ALL if available is None else available))
+        return Decisions(*self._core.decide_many(contexts, mask_of(available)))
 
     def _learn_many(self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats) -> None:
         self._core.learn_many(contexts, actions, rewards, propensities)
 
     def _play(self, contexts: Bits, rewards: Floats) -> Played:
         return Played(*self._core.play(contexts, rewards))
+
+
+def mask_of(available: Mask | None) -> Mask:
+    """Say to the core which actions are available: all, by an empty mask."""
+    return _ALL if available is None else available
