@@ -99,6 +99,19 @@ def test_copies_and_pickles_continue_alike_and_apart():
     assert_continue_alike(forest, pickle.loads(before))
 
 
+@pytest.mark.parametrize("made_again", [copy.copy, copy.deepcopy])
+def test_a_copy_keeps_the_threads_and_is_apart(made_again):
+    forest = BanditForest(n_variables=20, n_actions=3, n_trees=32, n_threads=2)
+    forest.play(*stream(500))
+    before = pickle.dumps(forest)
+    copied = made_again(forest)
+    copied.play(*stream(10, seed=5))
+    assert pickle.dumps(forest) == before
+    assert copied._n_threads == 2
+    assert pickle.loads(before)._n_threads == 1
+    assert_continue_alike(forest, made_again(forest))
+
+
 def test_a_tree_is_loaded_as_a_tree_and_names_are_kept(tmp_path):
     names = [f"feature {number}" for number in range(20)]
     tree = BanditTree(n_variables=20, n_actions=3, max_depth=2, growth=GROWTH, variable_names=names)

@@ -72,6 +72,7 @@ class BanditForest(CompiledPolicy):
         Of all draws: the same seed and the same events give the same forest.
     n_threads
         Threads that work on batches of events, with greedy growth; the results are the same for any number of them.
+        A copy has as many; what is pickled or saved may go to another machine and does not tell.
     variable_names, action_names
         Names to speak of variables and actions in rules.
 
@@ -292,7 +293,13 @@ class BanditForest(CompiledPolicy):
         n_threads = check_int(n_threads, "n_threads", f"{cls.__name__}.load", high=_MAX_THREADS)
         return cls._from_parts(*archive.read(name), name=name, n_threads=n_threads)
 
-    def __getstate__(self) -> bytes:
+    def __copy__(self) -> Self:
+        return self._from_parts(*self._to_parts(), name="copy", n_threads=self._n_threads)
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __getstate__(self) -> bytes:  # without threads: the machine that it goes to may be another
         return self._to_bytes()
 
     def __setstate__(self, state: bytes) -> None:
