@@ -93,7 +93,24 @@ def test_an_event_that_another_policy_thought_impossible_does_not_decide_for_eve
     assert policy.decide([1]).action == 0
 
 
-@pytest.mark.parametrize("exploration", [0.0, -0.1, 1.5, float("nan"), "much"])
+@pytest.mark.parametrize("exploration", [0.0, -0.1, 1.5, float("nan"), "much", True])
 def test_a_wrong_exploration_is_refused(exploration):
     with pytest.raises(InvalidArgumentError, match=r"The 'exploration' of Banditron must be a number in \(0, 1\]"):
         Banditron(n_variables=2, n_actions=2, exploration=exploration)
+
+
+@pytest.mark.parametrize(
+    ("n_variables", "n_actions", "sentence"),
+    [
+        (
+            2**40,
+            2,
+            "The 'n_variables' of Banditron must be at most 134217728 with 2 actions. Got 1099511627776 instead.",
+        ),
+        (2, 2**70, "The 'n_actions' of Banditron must be an int in [1, 65536]. Got 1180591620717411303424 instead."),
+    ],
+)
+def test_sizes_beyond_memory_are_refused(n_variables, n_actions, sentence):
+    with pytest.raises(InvalidArgumentError) as caught:
+        Banditron(n_variables=n_variables, n_actions=n_actions)
+    assert str(caught.value) == sentence

@@ -110,7 +110,7 @@ WRONG = {
     "n_actions": [0, 1, -1, 2.0, "2", None],
     "n_trees": [0, -3, 1.0, None],
     "max_depth": [0, -1, 2**70, (3, 2), (0, 2), (1, 2, 3), 1.5, "8", None, [1, 2]],
-    "variable_share": [0.0, -0.1, 1.1, float("nan"), "all", None],
+    "variable_share": [0.0, -0.1, 1.1, float("nan"), "all", None, True],
     "growth": [None, "elimination", Elimination],
     "exploration": [None, "rotation", RoundRobin, RoundRobin(), UniformOverRemaining()],
     "max_nodes": [0, -1, 2.5, None],

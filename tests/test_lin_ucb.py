@@ -152,13 +152,30 @@ def test_play_equals_decide_and_learn_and_a_copy_goes_on_alike():
     np.testing.assert_array_equal(copied.play(contexts[1000:], table[1000:]).actions, played.actions[1000:])
 
 
-def test_sizes_beyond_memory_are_refused():
-    with pytest.raises(InvalidArgumentError, match="The 'n_variables' of LinUcb must be"):
-        LinUcb(n_variables=2**40, n_actions=2)
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ((2**40, 2), "The 'n_variables' of LinUcb must be at most 16382 with 2 actions. Got 1099511627776 instead."),
+        ((90, 2**16), "The 'n_variables' of LinUcb must be at most 89 with 65536 actions. Got 90 instead."),
+        ((1, 2**16 + 1), "The 'n_actions' of LinUcb must be an int in [1, 65536]. Got 65537 instead."),
+    ],
+)
+def test_sizes_beyond_memory_are_refused(sizes, sentence):
+    with pytest.raises(InvalidArgumentError) as caught:
+        LinUcb(n_variables=sizes[0], n_actions=sizes[1])
+    assert str(caught.value) == sentence
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value"), [("width", -1.0), ("width", float("inf")), ("ridge", 0.0), ("ridge", float("nan"))]
+    ("parameter", "value"),
+    [
+        ("width", -1.0),
+        ("width", float("inf")),
+        ("width", True),
+        ("ridge", 0.0),
+        ("ridge", float("nan")),
+        ("ridge", np.True_),
+    ],
 )
 def test_wrong_parameters_are_refused(parameter, value):
     with pytest.raises(InvalidArgumentError, match=f"The '{parameter}' of LinUcb must be a finite number"):

@@ -252,10 +252,34 @@ def test_seeds_differ():
         ("hidden_sizes", 4, "a non-empty list of ints of at least 1"),
         ("learning_rates", [], r"a non-empty list of numbers in \(0, 1\]"),
         ("learning_rates", [0.1, -1.0], r"a non-empty list of numbers in \(0, 1\]"),
+        ("learning_rates", [True], r"a non-empty list of numbers in \(0, 1\]"),
         ("exploration", 0.0, r"a number in \(0, 1\]"),
+        ("exploration", True, r"a number in \(0, 1\]"),
         ("member_exploration", 2.0, r"a number in \(0, 1\]"),
     ],
 )
 def test_wrong_parameters_are_refused(parameter, value, rule):
     with pytest.raises(InvalidArgumentError, match=f"The '{parameter}' of NeuralBandit must be {rule}"):
         NeuralBandit(n_variables=2, n_actions=2, **{parameter: value})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"n_variables": 2**40}, "The 'n_variables' of NeuralBandit must be at most 559239 with 2 actions and 240 "),
+        ({"n_actions": 2**62}, "The 'n_actions' of NeuralBandit must be an int in [1, 65536]. "),
+        (
+            {"hidden_sizes": [2**70]},
+            "The 'hidden_sizes' of NeuralBandit must be at most 67108864 units in all members ",
+        ),
+        (
+            {"n_variables": 1, "n_actions": 2**16, "hidden_sizes": [2**10]},
+            "The 'hidden_sizes' of NeuralBandit must be ",
+        ),
+    ],
+)
+def test_sizes_beyond_memory_are_refused(changes, sentence):
+    with pytest.raises(InvalidArgumentError) as caught:
+        NeuralBandit(**({"n_variables": 2, "n_actions": 2} | changes))
+    assert str(caught.value).startswith(sentence)
+    assert str(caught.value).endswith(" instead.")

@@ -149,7 +149,16 @@ def test_elimination_rarely_loses_the_best_action():
     assert lost <= 0.1 * 200
 
 
-@pytest.mark.parametrize("delta", [0, -0.1, 1.5, math.nan, None, "0.1"])
+@pytest.mark.parametrize("delta", [0, -0.1, 1.5, math.nan, None, "0.1", True])
 def test_elimination_refuses_a_delta(delta):
     with pytest.raises(InvalidArgumentError, match="The 'delta' of SuccessiveElimination must be"):
         SuccessiveElimination(n_variables=1, n_actions=2, delta=delta)
+
+
+@pytest.mark.parametrize("policy", [SuccessiveElimination, Ucb])
+@pytest.mark.parametrize("n_actions", [2**16 + 1, 2**70])
+def test_more_actions_than_memory_holds_are_refused(policy, n_actions):
+    with pytest.raises(
+        InvalidArgumentError, match=rf"The 'n_actions' of {policy.__name__} must be an int in \[1, 65536\]"
+    ):
+        policy(n_variables=1, n_actions=n_actions)

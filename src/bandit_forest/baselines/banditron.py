@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_share, check_size
 from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import DECISION, draw
-from bandit_forest.validation import check_int, check_number
+from bandit_forest.validation import check_int
 
 __all__ = ["Banditron"]
 
@@ -48,9 +49,10 @@ class Banditron(CheckedPolicy):
 
     def __init__(self, *, n_variables: int, n_actions: int, exploration: float = 0.05, seed: int = 0) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
-        self._exploration = check_number(
-            exploration, "exploration", "Banditron", "a number in (0, 1]", 0.0, 1.0, open_low=True
-        )
+        check_int(n_actions, "n_actions", "Banditron", high=MOST_ACTIONS)
+        most = MOST_CELLS // self._n_actions
+        check_size(self._n_variables, most, "n_variables", "Banditron", f"{self._n_actions} actions")
+        self._exploration = check_share(exploration, "exploration", "Banditron")
         self._seed = check_int(seed, "seed", "Banditron", low=0)
         self._n_decisions = 0
         self._weights = np.zeros((self.n_variables, self.n_actions))  # an action a column: set variables pick rows

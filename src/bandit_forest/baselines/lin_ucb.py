@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 from bandit_forest import _core
 from bandit_forest.compiled import CompiledPolicy
-from bandit_forest.validation import check_int, check_number
+from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_parameter, check_size
+from bandit_forest.validation import check_int
 
 __all__ = ["LinUcb"]
 
@@ -50,10 +52,11 @@ class LinUcb(CompiledPolicy):
     def __init__(self, *, n_variables: int, n_actions: int, width: float = 0.2, ridge: float = 1.0) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         largest = sys.float_info.max
-        self._width = check_number(width, "width", "LinUcb", "a finite number of at least 0", 0.0, largest)
-        self._ridge = check_number(ridge, "ridge", "LinUcb", "a finite number of at least 1e-6", 1e-6, largest)
-        check_int(n_variables, "n_variables", "LinUcb", high=2**15)
-        check_int(n_actions, "n_actions", "LinUcb", high=2**16)
+        self._width = check_parameter(width, "width", "LinUcb", "a finite number of at least 0", 0.0, largest)
+        self._ridge = check_parameter(ridge, "ridge", "LinUcb", "a finite number of at least 1e-6", 1e-6, largest)
+        check_int(n_actions, "n_actions", "LinUcb", high=MOST_ACTIONS)
+        most = _largest_triangle(MOST_CELLS // self._n_actions) - 1  # beside the constant input
+        check_size(self._n_variables, most, "n_variables", "LinUcb", f"{self._n_actions} actions")
         self._core = _core.LinUcb(
             n_variables=self._n_variables,
             n_actions=self._n_actions,
@@ -61,6 +64,17 @@ class LinUcb(CompiledPolicy):
             ridge=self._ridge,
             refresh_every=_refresh_every(self._n_variables + 1),
         )
+
+
+def _largest_triangle(n_cells: int) -> int:
+    """Give the rows of the largest triangle, of 1, 2, 3 and so on cells, that has at most so many.
+
+    Examples
+    --------
+    >>> _largest_triangle(10), _largest_triangle(14)
+    (4, 4)
+    """
+    return (math.isqrt(8 * n_cells + 1) - 1) // 2
 
 
 def _refresh_every(n_inputs: int) -> int:

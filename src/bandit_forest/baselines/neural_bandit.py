@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bandit_forest import _core
 from bandit_forest.compiled import CompiledPolicy
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.validation import check_int, check_number
+from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_share, check_size
+from bandit_forest.validation import check_int
 
 __all__ = ["NeuralBandit"]
 
@@ -76,9 +77,11 @@ class NeuralBandit(CompiledPolicy):
         seed: int = 0,
     ) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
+        check_int(n_actions, "n_actions", "NeuralBandit", high=MOST_ACTIONS)
         members = list(product(_check_sizes(hidden_sizes), _check_rates(learning_rates)))
-        self._exploration = _check_probability(exploration, "exploration")
-        self._member_exploration = _check_probability(member_exploration, "member_exploration")
+        _check_weights(self._n_variables, self._n_actions, sum(size for size, _ in members))
+        self._exploration = check_share(exploration, "exploration", "NeuralBandit")
+        self._member_exploration = check_share(member_exploration, "member_exploration", "NeuralBandit")
         self._seed = check_int(seed, "seed", "NeuralBandit", low=0)
         sizes = np.array([size for size, _ in members], dtype=np.uint64)
         weights, output_weights = _first_weights(self._n_variables + 1, self._n_actions, sizes, self._seed)
@@ -117,7 +120,7 @@ def _check_sizes(sizes: Sequence[int]) -> list[int]:
 def _check_rates(rates: Sequence[float]) -> list[float]:
     """Give back the learning rates, at least one."""
     rule = "a non-empty list of numbers in (0, 1]"
-    return _check_list(rates, "learning_rates", rule, lambda rate: _check_probability(rate, "learning_rates"))
+    return _check_list(rates, "learning_rates", rule, lambda rate: check_share(rate, "learning_rates", "NeuralBandit"))
 
 
 def _check_list(values: Sequence[Number], name: str, rule: str, check: Callable[[Number], Number]) -> list[Number]:
@@ -129,6 +132,11 @@ def _check_list(values: Sequence[Number], name: str, rule: str, check: Callable[
     return checked or refuse(name, "NeuralBandit", rule, values)
 
 
-def _check_probability(value: float, name: str) -> float:
-    """Give back a number in (0, 1]."""
-    return check_number(value, name, "NeuralBandit", "a number in (0, 1]", 0.0, 1.0, open_low=True)
+def _check_weights(n_variables: int, n_actions: int, n_units: int) -> None:
+    """Refuse hidden units that memory does not hold even with one variable, else variables that it does not hold."""
+    most_units = MOST_CELLS // (2 * n_actions)
+    if n_units > most_units:
+        rule = f"at most {most_units} units in all members with {n_actions} actions"
+        refuse("hidden_sizes", "NeuralBandit", rule, n_units)
+    most = MOST_CELLS // (n_units * n_actions) - 1  # beside the constant input
+    check_size(n_variables, most, "n_variables", "NeuralBandit", f"{n_actions} actions and {n_units} hidden units")

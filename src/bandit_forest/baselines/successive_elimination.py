@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.baselines.tally import Tally
+from bandit_forest.parameters import MOST_ACTIONS, check_share
 from bandit_forest.policy import CheckedPolicy, Decision
-from bandit_forest.validation import check_number
+from bandit_forest.validation import check_int
 
 __all__ = ["SuccessiveElimination"]
 
@@ -51,8 +52,8 @@ class SuccessiveElimination(CheckedPolicy):
 
     def __init__(self, *, n_variables: int, n_actions: int, delta: float = 0.05) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
-        rule = "a number in (0, 1]"
-        self._delta = check_number(delta, "delta", type(self).__name__, rule, 0.0, 1.0, open_low=True)
+        check_int(n_actions, "n_actions", type(self).__name__, high=MOST_ACTIONS)
+        self._delta = check_share(delta, "delta", type(self).__name__)
         self._tally = Tally(self._n_actions)
         self._remaining = list(range(self._n_actions))
         self._rounds = 0  # rewards that each remaining action has at least

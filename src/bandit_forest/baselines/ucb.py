@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.baselines.tally import Tally
+from bandit_forest.parameters import MOST_ACTIONS
 from bandit_forest.policy import CheckedPolicy, Decision
+from bandit_forest.validation import check_int
 
 __all__ = ["Ucb"]
 
@@ -46,6 +48,7 @@ class Ucb(CheckedPolicy):
 
     def __init__(self, *, n_variables: int, n_actions: int) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
+        check_int(n_actions, "n_actions", type(self).__name__, high=MOST_ACTIONS)
         self._tally = Tally(self._n_actions)
 
     def _decide(self, _context: NDArray[np.uint8], available: NDArray[np.bool_] | None) -> Decision:
