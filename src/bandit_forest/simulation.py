@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from bandit_forest.policy import Played, Policy
 from bandit_forest.validation import check_int
 from bandit_forest.worlds.world import Batch, World
 
-__all__ = ["Row", "evenly_spaced", "simulate"]
+__all__ = ["Row", "evenly_spaced", "pieces", "simulate"]
 
 
 class Row(NamedTuple):
@@ -41,6 +42,25 @@ def evenly_spaced(n_events: int, n_rows: int) -> list[int]:
     [250, 500, 750, 1000]
     """
     return sorted({round(n_events * (row + 1) / n_rows) for row in range(n_rows)} - {0})
+
+
+def pieces(batches: Iterator[Batch], points: Collection[int]) -> Iterator[Batch]:
+    """Cut the batches of a stream at these numbers of events.
+
+    Examples
+    --------
+    >>> from bandit_forest.worlds import HiddenTree
+    >>> batches = HiddenTree(n_variables=3, n_actions=2, depth=1).batches(100, seed=0, batch_size=50)
+    >>> [len(piece.contexts) for piece in pieces(batches, [20, 100])]
+    [20, 30, 50]
+    """
+    start = 0
+    for batch in batches:
+        stop = start + len(batch.contexts)
+        cuts = [0, *sorted(point - start for point in points if start < point < stop), stop - start]
+        for first, last in pairwise(cuts):
+            yield Batch._make(column[first:last] for column in batch)
+        start = stop
 
 
 def simulate(
@@ -87,7 +107,7 @@ def simulate(
         refuse("progress", "simulate", "a function of the number of events played, or None", progress)
     wanted = _checked_rows(rows, n_events)
     totals, told = _Totals(), []
-    for batch in _pieces(world.batches(n_events, seed=seed), wanted):
+    for batch in pieces(world.batches(n_events, seed=seed), wanted):
         start = time.perf_counter()
         played = policy.play(batch.contexts, batch.rewards)
         totals.add(batch, played, time.perf_counter() - start)
@@ -118,22 +138,6 @@ def _checked_rows(rows: Sequence[int] | None, n_events: int) -> set[int]:
     if sorted(set(checked)) != checked:
         refuse("rows", "simulate", "increasing numbers of events", rows)
     return set(checked)
-
-
-def _pieces(batches: Iterator[Batch], wanted: set[int]) -> Iterator[Batch]:
-    """Cut the batches where a row is wanted."""
-    start = 0
-    for batch in batches:
-        stop = start + len(batch.contexts)
-        cuts = sorted(row - start for row in wanted if start < row < stop)
-        for first, last in zip([0, *cuts], [*cuts, stop - start], strict=True):
-            yield Batch(
-                batch.contexts[first:last],
-                batch.rewards[first:last],
-                batch.reference_rewards[first:last],
-                batch.scored_rewards[first:last],
-            )
-        start = stop
 
 
 @dataclass

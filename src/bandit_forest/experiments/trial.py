@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 
 from bandit_forest.experiments.files import replacing
 from bandit_forest.experiments.making import Player
-from bandit_forest.simulation import evenly_spaced
-from bandit_forest.worlds import Batch, World
+from bandit_forest.simulation import evenly_spaced, pieces
+from bandit_forest.worlds import World
 
 __all__ = ["LAST_EVENTS", "TrialFiles", "TrialRow", "play_trial", "row_points", "write_trial"]
 
@@ -88,7 +87,7 @@ def play_trial(
     """
     points = set(row_points(n_events))
     row = TrialRow(0, 0.0, 0.0, 0.0)
-    for batch in _pieces(world.batches(n_events, seed=seed), points):
+    for batch in pieces(world.batches(n_events, seed=seed), points):
         start = time.process_time()
         played = player.play(batch.contexts, batch.rewards)
         seconds = time.process_time() - start
@@ -117,19 +116,3 @@ def write_trial(rows: Iterator[TrialRow], files: TrialFiles) -> None:
 def _write(stream: BinaryIO, line: str) -> None:
     stream.write(f"{line}\n".encode())
     stream.flush()
-
-
-def _pieces(batches: Iterator[Batch], points: set[int]) -> Iterator[Batch]:
-    """Cut the batches where a row is due."""
-    start = 0
-    for batch in batches:
-        stop = start + len(batch.contexts)
-        cuts = [0, *sorted(point - start for point in points if start < point < stop), stop - start]
-        for first, last in pairwise(cuts):
-            yield Batch(
-                batch.contexts[first:last],
-                batch.rewards[first:last],
-                batch.reference_rewards[first:last],
-                batch.scored_rewards[first:last],
-            )
-        start = stop
