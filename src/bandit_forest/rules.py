@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from bandit_forest.errors import refuse
-from bandit_forest.validation import check_int, check_number
+from bandit_forest.parameters import check_parameter, check_share
+from bandit_forest.validation import check_int
 
 __all__ = [
     "Elimination",
@@ -19,7 +20,6 @@ __all__ = [
     "UniformOverRemaining",
 ]
 
-_SHARE = "a number in (0, 1]", 0.0, 1.0
 Remaining = Literal["all", "path", "inherited"]
 Estimate = Literal["plays", "visits", "scaled", "weights"]
 
@@ -61,7 +61,7 @@ class Elimination:
     test_interval: int = 1
 
     def __post_init__(self) -> None:
-        _store(self, delta=check_number(self.delta, "delta", "Elimination", *_SHARE, open_low=True))
+        _store(self, delta=check_share(self.delta, "delta", "Elimination"))
         _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
         _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
         _store(self, test_interval=check_int(self.test_interval, "test_interval", "Elimination", high=2**31))
@@ -116,9 +116,11 @@ class Greedy:
         _store(
             self,
             min_events=check_int(self.min_events, "min_events", "Greedy", low=2, high=min(2**24, capacity)),
-            min_gain=check_number(self.min_gain, "min_gain", "Greedy", "a number in [0, 1000]", 0.0, 1000.0),
-            shrinkage=check_number(self.shrinkage, "shrinkage", "Greedy", "a number in [0.001, 1000]", 0.001, 1000.0),
-            learning_share=check_number(self.learning_share, "learning_share", "Greedy", *_SHARE, open_low=True),
+            min_gain=check_parameter(self.min_gain, "min_gain", "Greedy", "a number in [0, 1000]", 0.0, 1000.0),
+            shrinkage=check_parameter(
+                self.shrinkage, "shrinkage", "Greedy", "a number in [0.001, 1000]", 0.001, 1000.0
+            ),
+            learning_share=check_share(self.learning_share, "learning_share", "Greedy"),
             log_capacity=capacity,
             lifetime=None if self.lifetime is None else check_int(self.lifetime, "lifetime", "Greedy", high=2**62),
         )
@@ -150,8 +152,8 @@ class InverseGap:
         rule = "a number in (0, 1e9]"
         _store(
             self,
-            greed=check_number(self.greed, "greed", "InverseGap", rule, 0.0, 1e9, open_low=True),
-            optimism=check_number(self.optimism, "optimism", "InverseGap", "a number in [0, 1000]", 0.0, 1000.0),
+            greed=check_parameter(self.greed, "greed", "InverseGap", rule, 0.0, 1e9, open_low=True),
+            optimism=check_parameter(self.optimism, "optimism", "InverseGap", "a number in [0, 1000]", 0.0, 1000.0),
         )
 
 
@@ -168,7 +170,7 @@ class RoundRobin:
     quorum: float = 1.0
 
     def __post_init__(self) -> None:
-        _store(self, quorum=check_number(self.quorum, "quorum", "RoundRobin", *_SHARE, open_low=True))
+        _store(self, quorum=check_share(self.quorum, "quorum", "RoundRobin"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +191,7 @@ class UniformOverRemaining:
 
     def __post_init__(self) -> None:
         _check_choice(self.draw, "draw", "UniformOverRemaining", ("union", "tree"))
-        _store(self, quorum=check_number(self.quorum, "quorum", "UniformOverRemaining", *_SHARE, open_low=True))
+        _store(self, quorum=check_share(self.quorum, "quorum", "UniformOverRemaining"))
 
 
 Growth = Elimination | Greedy
@@ -212,7 +214,7 @@ def _check_tolerance(value: object) -> float | tuple[float, float]:
     ends = value if isinstance(value, tuple) else (value, value)
     if len(ends) != 2:
         refuse("tolerance", "Elimination", rule, value)
-    low, high = (check_number(end, "tolerance", "Elimination", rule, 0.0, math.nextafter(1.0, 0.0)) for end in ends)
+    low, high = (check_parameter(end, "tolerance", "Elimination", rule, 0.0, math.nextafter(1.0, 0.0)) for end in ends)
     if low > high:
         refuse("tolerance", "Elimination", rule, value)
     return (low, high) if isinstance(value, tuple) else low
