@@ -123,3 +123,14 @@ def test_flags_side_by_side_are_read_in_any_order(order: slice) -> None:
         assert reader.encode(context, "$.context") == reader.encoder.encode(context).tobytes()
     with pytest.raises(InvalidRequestError, match=r"\$\.context\.flag3"):
         reader.encode(context | {"flag3": 1}, "$.context")
+
+
+@pytest.mark.parametrize("n_flags", [1, 255, 256, 300])
+def test_many_flags_are_read_at_once_and_only_flags(n_flags: int) -> None:
+    fields = {f"flag{number}": BooleanField() for number in range(n_flags)}
+    reader = ContextReader(fields, fit_columns(fields, []))
+    context = {name: number % 3 == 0 for number, name in enumerate(fields)}
+    assert reader.encode(context, "$.context") == bytes(context.values())
+    for odd in (0, 1, 1.0, None, "T", [True], {}):
+        with pytest.raises(InvalidRequestError, match=r"\$\.context\.flag0"):
+            reader.encode(context | {"flag0": odd}, "$.context")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ Context = Mapping[str, Any]
 
 _LARGEST = float(np.finfo(np.float64).max)
 _ABSENT = object()
-_ONLY_BOOLS = {bool}
+_FLAG_BYTES = bytes.maketrans(b"FT", b"\x00\x01")
 
 
 class Run(NamedTuple):
@@ -97,9 +98,10 @@ class ContextReader:
             flags = tuple(context.values())[run.fields]
         else:
             flags = tuple(map(get, self._flags))
-        if set(map(type, flags)) <= _ONLY_BOOLS:  # many flags, and nothing odd: no loop over them
+        together = _as_bytes(flags)
+        if together is not None:  # nothing is odd: no loop over many flags
             if run is not None:
-                bits[run.bits] = bytes(flags)
+                bits[run.bits] = together
             else:
                 for if_true in compress(self._flags.values(), flags):
                     bits[if_true] = 1
@@ -153,6 +155,22 @@ class ContextReader:
         else:
             assert isinstance(column, Categorical)
             self._choices.append((name, dict(zip(column.values, places, strict=False))))
+
+
+def _as_bytes(flags: tuple[Any, ...]) -> bytes | None:
+    r"""Give a byte for each flag, None unless each is true or false.
+
+    A loop over a hundred flags takes as long as deciding; `marshal` writes each as one letter, at once.
+
+    Examples
+    --------
+    >>> _as_bytes((True, False, True)), _as_bytes((True, 1)), _as_bytes((True, None))
+    (b'\x01\x00\x01', None, None)
+    """
+    written = marshal.dumps(flags)
+    letters = written[2 if len(flags) < 256 else 5 :]  # after the mark of a tuple and its length
+    only_flags = len(letters) == len(flags) and not letters.translate(None, b"FT")
+    return letters.translate(_FLAG_BYTES) if only_flags else None
 
 
 def _find_run(names: Sequence[str], flags: Mapping[str, int]) -> Run | None:
