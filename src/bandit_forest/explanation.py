@@ -80,7 +80,7 @@ class Explanation:
 
     @property
     def margin(self) -> float:
-        """How much more the best action is expected to earn than any other; NaN where it cannot be said."""
+        """How far the best action's mean is above all others, or, negative, below the highest; NaN where unknown."""
         others = [action for action in self._ranked()[1:] if not np.isnan(self.mean_rewards[action])]
         return float(self.mean_rewards[self.best_action] - self.mean_rewards[others].max()) if others else float("nan")
 

@@ -45,9 +45,9 @@ class BanditForest(CompiledPolicy):
     """A random forest that learns, one event at a time, which action to take in which context.
 
     By default the best forest we know: trees that split as soon as a variable explains more than noise would, and
-    inverse gap weighting on the mean of their means. `BanditForest.paper` is the algorithm of Féraud, Allesiardo, Urvoy
-    and Clérot (AISTATS 2016): trees of decision stumps, grown by eliminating variables and actions with confidence
-    bounds, voting as a forest. All methods may be called from several threads.
+    inverse gap weighting on the mean of their means, raised by what they may be wrong. `BanditForest.paper` is the
+    algorithm of Féraud, Allesiardo, Urvoy and Clérot (AISTATS 2016): trees of decision stumps, grown by eliminating
+    variables and actions with confidence bounds, voting as a forest. All methods may be called from several threads.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Greedy:
     """Growth by the best split so far: a leaf splits as soon as its best split explains more than noise would.
 
     A leaf remembers its events, tries to split when it holds `min_events` and then each time it holds twice as
-    many, and hands its events and mean rewards on to its children.
+    many, and hands its events and mean rewards on to its children. All trees grow together, after every 64th event.
 
     Parameters
     ----------
