@@ -176,14 +176,14 @@ class EliminationGrowth {
     void ask(std::span<const NodeId> leaves, Range trees, std::span<Voice> voices) const;
     void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation&) {}  // its leaves keep what they need
-    void learn(const Observation& event, std::span<const NodeId> leaves, Range trees, std::size_t member);
+    void learn(const Observation& event, std::span<const NodeId> leaves, Range trees);
     // NaN where no tree knows a mean.
     std::vector<double> mean_rewards(std::span<const NodeId> leaves) const;
     std::vector<std::uint32_t> votes(std::span<const NodeId> leaves, ConstWords available) const;
     std::size_t n_bytes() const;
 
     template <class Archive>
-    void archive(Archive& io) {
+    void archive(Archive& io, std::uint64_t /*n_events*/) {
         for (Elimination& tree : trees_) {
             tree.archive(io);
         }

@@ -36,8 +36,8 @@ struct Observation {
 // the actions of this event.
 void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out);
 
-// Means raised by `hope` times their standard error: the root of the variance of rewards with such a mean, at least, and of
-// their doubt, 1 / the events behind them.
+// Means raised by `hope` times their standard error: the root of the variance of rewards with such a mean times their
+// doubt, 1 / the events behind them.
 void optimistic(std::span<const double> means, std::span<const double> doubts, double hope, std::span<double> out);
 
 // Inverse gap weighting (Abe and Long 1999; Foster and Rakhlin 2020): an action is drawn with probability

@@ -37,7 +37,7 @@ void Forest<Growth>::archive(Archive& io) {
     io(events_);
     decisions_ = decisions;
     rotations_ = rotations;
-    growth_.archive(io);
+    growth_.archive(io, events_);
 }
 
 template <class Growth>
@@ -102,7 +102,7 @@ void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_
     route(context, all_trees(), scratch);
     const Observation event{scratch.context, action, reward, propensity, events_};
     growth_.remember(event);
-    growth_.learn(event, scratch.leaves, all_trees(), 0);
+    growth_.learn(event, scratch.leaves, all_trees());
     Team alone(1);
     grow(alone, 0, events_);
     ++events_;
@@ -163,7 +163,7 @@ void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_
             if (member == 0) {
                 growth_.remember(observed);  // what growing alone reads
             }
-            growth_.learn(observed, scratch.leaves, trees, member);
+            growth_.learn(observed, scratch.leaves, trees);
             grow(team, member, observed.number);
         }
     });
@@ -197,7 +197,7 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
                 earned[event] = observed.reward;
                 growth_.remember(observed);
             }
-            growth_.learn(observed, scratch.leaves, trees, member);
+            growth_.learn(observed, scratch.leaves, trees);
             grow(team, member, observed.number);
         }
         team.meet();

@@ -37,7 +37,10 @@ bool GreedyTree::renew(std::uint64_t event) {
     if (settings_->lifetime == 0 || event == 0) {
         return false;
     }
-    const std::uint64_t age = event + number_ * settings_->lifetime / settings_->n_trees;  // the trees take turns
+    // The trees take turns: number * lifetime / n_trees events ahead, which is written so that no product is too large.
+    const std::uint64_t ahead = settings_->lifetime / settings_->n_trees * number_ +
+                                settings_->lifetime % settings_->n_trees * number_ / settings_->n_trees;
+    const std::uint64_t age = event + ahead;
     if (age % settings_->lifetime != 0) {
         return false;
     }
@@ -148,6 +151,7 @@ void GreedyTree::check() const {
     std::vector<std::uint8_t> is_due(leaves_.size(), 0);
     for (const Slot slot : due_) {
         require(slot < leaves_.size() && is_due[slot]++ == 0, "a test is due twice or of no leaf");
+        require(leaves_.last_chunk(slot) != Leaves::none, "a test is due of a leaf without events");
     }
     for (Slot slot = 0; slot < leaves_.size(); ++slot) {
         require((leaves_.until_test(slot) == 0) == (is_due[slot] == 1), "a leaf has missed its test");
@@ -172,7 +176,8 @@ GreedyGrowth::GreedyGrowth(const GreedySettings& settings)
 void GreedyGrowth::check() const {
     for (std::size_t group = 0; group < lists_.size(); ++group) {
         std::vector<std::uint32_t> lists;
-        for (std::size_t tree = group * trees_together; tree < std::min((group + 1) * trees_together, trees_.size()); ++tree) {
+        const std::size_t last = std::min((group + 1) * trees_together, trees_.size());
+        for (std::size_t tree = group * trees_together; tree < last; ++tree) {
             const Leaves& leaves = trees_[tree].leaves();
             for (Slot slot = 0; slot < leaves.size(); ++slot) {
                 lists.push_back(leaves.last_chunk(slot));
@@ -196,7 +201,8 @@ void GreedyGrowth::ask(std::span<const std::uint32_t> leaves, Range trees, std::
         if (tree % trees_together == 0) {
             std::ranges::fill(sums, 0.0);
         }
-        trees_[tree].leaves().add_to(sums.first(n), sums.last(n), leaves[tree], static_cast<float>(settings_->shrinkage));
+        const auto shrinkage = static_cast<float>(settings_->shrinkage);
+        trees_[tree].leaves().add_to(sums.first(n), sums.last(n), leaves[tree], shrinkage);
     }
 }
 
@@ -219,7 +225,8 @@ void GreedyGrowth::plan(std::span<const Voice> voices, ConstWords available, std
     hopes.resize(settings_->n_actions);
     const std::span<const double> said = add_up(voices);
     const auto age = static_cast<double>(settings_->lifetime == 0 ? n_events : std::min(n_events, settings_->lifetime));
-    optimistic(said.first(hopes.size()), said.last(hopes.size()), settings_->optimism * std::sqrt(std::log1p(age)), hopes);
+    const double hope = settings_->optimism * std::sqrt(std::log1p(age));
+    optimistic(said.first(hopes.size()), said.last(hopes.size()), hope, hopes);
     inverse_gap(hopes, available, settings_->greed * std::sqrt(age), out.probabilities);
     out.mode = Mode::draw;
 }
@@ -229,7 +236,7 @@ void GreedyGrowth::remember(const Observation& event) {
     log_.append(event.context, event.action, static_cast<float>(event.reward));
 }
 
-void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees, std::size_t) {
+void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees) {
     const auto id = static_cast<EventId>(event.number);
     const auto reward = static_cast<float>(event.reward);
     thread_local std::vector<std::pair<GreedyTree*, Slot>> learners;

@@ -24,11 +24,11 @@ class GreedyTree {
     // Learns an event in the leaf that its context leads to.
     void learn(Slot leaf, EventId event, std::size_t action, float reward);
 
-    // The leaves that have enough events since the tree has grown,
+    // The leaves that try to split when the tree grows next.
     std::span<const Slot> due() const { return due_; }
-    // which try to split,
+    // Splits a leaf if its events, those that the log still holds, are enough for it.
     void try_split(Slot leaf, std::span<const EventId> events, const EventLog& log, Splitter& splitter);
-    // all of them.
+    // Forgets which leaves were due, when all have tried.
     void end_growth() { due_.clear(); }
 
     // Whether this tree learns an event: an independent draw for each tree and event.
@@ -87,7 +87,7 @@ struct Attempt {
     std::vector<EventId> events;  // that the log still holds
 };
 
-// The trees, their log, and the decision by the mean of their means.
+// The trees, their log, and the decision by the mean of their means and of their doubts.
 class GreedyGrowth {
    public:
     using Settings = GreedySettings;
@@ -110,7 +110,7 @@ class GreedyGrowth {
     void ask(std::span<const std::uint32_t> leaves, Range trees, std::span<Voice> voices) const;
     void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation& event);
-    void learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees, std::size_t member);
+    void learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees);
     // Lets trees grow by the events that were remembered.
     void grow(Range trees, std::size_t member);
     std::vector<double> mean_rewards(std::span<const std::uint32_t> leaves) const;
@@ -119,7 +119,7 @@ class GreedyGrowth {
     std::size_t n_bytes() const;
 
     template <class Archive>
-    void archive(Archive& io) {
+    void archive(Archive& io, std::uint64_t n_events) {
         log_.archive(io, settings_->n_actions);
         for (EventLists& lists : lists_) {
             lists.archive(io);
@@ -128,6 +128,7 @@ class GreedyGrowth {
             tree.archive(io);
         }
         if constexpr (Archive::loading) {
+            require(log_.n_events() == n_events, "the log and the forest count different events");
             check();
         }
     }

@@ -189,7 +189,7 @@ class EventLists {
         std::vector<std::uint8_t> used(chunks_.size(), 0);
         const auto claim = [&](std::uint32_t chunk) {
             require(chunk < chunks_.size() && used[chunk]++ == 0, "a chunk of events is not there or has two owners");
-            require(chunks_[chunk].size <= capacity, "a chunk of events is too long");
+            require(chunks_[chunk].size >= 1 && chunks_[chunk].size <= capacity, "a chunk of events has no size");
         };
         for (const std::uint32_t chunk : free_) {
             claim(chunk);

@@ -21,20 +21,14 @@ class Team {
    public:
     explicit Team(std::size_t n_members) : n_members_(n_members) {}
 
-    // Calls work(member) on a thread for each member; the caller's is member 0. Where there are several, the others would
-    // wait for ever for one that has thrown: then the program ends.
+    // Calls work(member) on a thread for each member; the caller's is member 0.
     template <class Work>
     void run(Work&& work) {
         if (n_members_ == 1) {
             work(std::size_t{0});
-            return;
+        } else {
+            run_together(work);
         }
-        const auto surely = [&work](std::size_t member) noexcept { work(member); };
-        std::vector<std::jthread> others;
-        for (std::size_t member = 1; member < n_members_; ++member) {
-            others.emplace_back(surely, member);
-        }
-        surely(0);
     }
 
     // Waits until all members are here. They meet every few microseconds, so nobody sleeps.
@@ -73,6 +67,17 @@ class Team {
     }
 
    private:
+    // The others would wait for ever for one that has thrown, or that could not be started: then the program ends.
+    template <class Work>
+    void run_together(Work&& work) noexcept {
+        const auto surely = [&work](std::size_t member) noexcept { work(member); };
+        std::vector<std::jthread> others;
+        for (std::size_t member = 1; member < n_members_; ++member) {
+            others.emplace_back(surely, member);
+        }
+        surely(0);
+    }
+
     static constexpr std::size_t spins_before_yield = 2000;
 
     std::size_t n_members_;

@@ -126,11 +126,12 @@ def test_a_tree_is_loaded_as_a_tree_and_names_are_kept(tmp_path):
         BanditTree.load(tmp_path / "forest.bf")
 
 
-def test_the_golden_file_of_format_1_is_still_read():
+@pytest.mark.parametrize("name", ["format-1", "format-1-greedy"])
+def test_the_golden_files_of_format_1_are_still_read(name):
     """Made by `tests/golden/make.py` with the first release; decisions that follow must never change."""
-    forest = BanditForest.load(GOLDEN / "format-1.bf")
+    forest = BanditForest.load(GOLDEN / f"{name}.bf")
     played = forest.play(*stream(200, seed=2))
-    expected = np.load(GOLDEN / "format-1-continued.npz")
+    expected = np.load(GOLDEN / f"{name}-continued.npz")
     np.testing.assert_array_equal(played.actions, expected["actions"])
     np.testing.assert_array_equal(played.propensities, expected["propensities"])
 
@@ -138,6 +139,16 @@ def test_the_golden_file_of_format_1_is_still_read():
 @pytest.fixture(scope="module")
 def saved():
     return grown_forest()._to_bytes()
+
+
+@pytest.fixture(scope="module")
+def saved_greedily():
+    """A default forest just before it grows: with leaves that are due."""
+    forest = BanditForest(
+        n_variables=20, n_actions=3, n_trees=3, growth=Greedy(min_events=10, log_capacity=256), seed=2
+    )
+    forest.play(*stream(64 * 12 - 1))
+    return forest._to_bytes()
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -162,13 +173,55 @@ def test_flipped_bits_are_refused(saved, data):
 @given(data=st.data())
 def test_arrays_that_no_forest_could_have_written_never_crash(saved, data):
     """An altered file with a fitting checksum is refused or is a forest that still works."""
-    header, arrays = archive.unpack(saved, "forest.bf")
+    check_altered(*archive.unpack(saved, "forest.bf"), data)
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_arrays_that_no_greedy_forest_could_have_written_never_crash(saved_greedily, data):
+    check_altered(*archive.unpack(saved_greedily, "forest.bf"), data)
+
+
+def check_altered(header, arrays, data):
     altered = bytearray(arrays)
     for _ in range(data.draw(st.integers(1, 4))):
         position = data.draw(st.integers(0, len(arrays) - 1))
         altered[position] = data.draw(st.integers(0, 255))
     with suppress(DamagedFileError):
         BanditForest._from_parts(header, bytes(altered), name="forest.bf").play(*stream(200, seed=3))
+
+
+def numbers_of(arrays):
+    """Give where the arrays of a forest of one tree begin, and their lengths: a count of eight bytes is before each."""
+    places, at = {"n_events": (16, 1)}, 32
+    sizes = {"log": 8, "chunks": 64, "free": 4, "steps": 8, "paths": 16, "gains": 4, "nodes": 4, "leaves": 64, "due": 4}
+    for name, size in sizes.items():
+        (length,) = struct.unpack_from("<Q", arrays, at)
+        places[name] = (at + 8, length)
+        at += 8 + size * length
+    assert at == len(arrays)
+    return places
+
+
+@pytest.mark.parametrize("altered", ["due without events", "chunk without events", "other number of events"])
+def test_arrays_of_a_greedy_forest_must_fit_one_another(altered):
+    growth = Greedy(min_events=2, learning_share=0.05, log_capacity=64)
+    forest = BanditForest(n_variables=20, n_actions=3, n_trees=1, growth=growth, seed=1)
+    forest.play(*stream(63))
+    header, arrays = archive.unpack(forest._to_bytes(), "forest.bf")
+    places, changed = numbers_of(arrays), bytearray(arrays)
+    assert places["due"][1] == places["chunks"][1] == 1
+    if altered == "due without events":
+        struct.pack_into(
+            "<I", changed, places["leaves"][0] + 4 * 2 * 3, 2**32 - 1
+        )  # its last chunk, after K means and counts
+        changed[places["free"][0] - 8 : places["free"][0]] = struct.pack("<QI", 1, 0)  # which is free instead
+    elif altered == "chunk without events":
+        struct.pack_into("<I", changed, places["chunks"][0] + 4, 0)
+    else:
+        struct.pack_into("<Q", changed, places["n_events"][0], 77)
+    with pytest.raises(DamagedFileError, match="is damaged"):
+        BanditForest._from_parts(header, bytes(changed), name="forest.bf")
 
 
 def test_foreign_and_future_files_are_refused(tmp_path, saved):

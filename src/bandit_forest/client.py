@@ -73,12 +73,13 @@ class Call(Generic[Result]):
         """Read the answer, or raise the refusal."""
         try:
             answer: Json = response.json()
-        except ValueError:
-            told = f"The answer is not JSON: {response.text[:80]!r}."
-            raise RefusedError(response.status_code, "no_json", told) from None
-        if response.is_error:
-            raise RefusedError(response.status_code, **answer["error"])
-        return self.read(answer)
+            if not response.is_error:
+                return self.read(answer)
+            refusal = RefusedError(response.status_code, **answer["error"])
+        except (ValueError, KeyError, TypeError):  # of a proxy, say
+            told = f"The answer is not the service's: {response.text[:80]!r}."
+            raise RefusedError(response.status_code, "foreign_answer", told) from None
+        raise refusal
 
 
 def _decide(

@@ -144,7 +144,7 @@ class Explanation:
         best = self.best_action
         yield f"{self.action_names[best]} is best: drawn with probability {self.propensities[best]:.3f}."
         if not np.isnan(self.margin):
-            yield f"Its mean reward is {_shown(self.mean_rewards[best])}, {_difference(self.margin)} any other's."
+            yield f"Its mean reward is {_shown(self.mean_rewards[best])}, {_difference(self.margin)}."
 
     def _action_lines(self) -> list[str]:
         ranked, votes = self._ranked(), self.votes
@@ -212,7 +212,7 @@ def _shown(mean: float) -> str:
 
 
 def _difference(margin: float) -> str:
-    return f"{abs(margin):.3f} {'above' if margin >= 0.0 else 'below'}"
+    return f"{margin:.3f} above any other's" if margin >= 0.0 else f"{-margin:.3f} below the highest"
 
 
 def _table(rows: list[tuple[str, ...]]) -> list[str]:

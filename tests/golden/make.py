@@ -1,10 +1,10 @@
-"""Writes the golden file of the current format version: run once for each format, never again."""
+"""Writes the golden files of the current format version: run once for each format, never again."""
 
 from pathlib import Path
 
 import numpy as np
 
-from bandit_forest import BanditForest, Elimination, UniformOverRemaining, archive
+from bandit_forest import BanditForest, Elimination, Greedy, UniformOverRemaining, archive
 
 FOLDER = Path(__file__).parent
 NAME = f"format-{archive.FORMAT_VERSION}"
@@ -19,7 +19,7 @@ def stream(n_events: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return contexts, (rng.random(means.shape) < means).astype(float)
 
 
-forest = BanditForest(
+ELIMINATION = BanditForest(
     n_variables=20,
     n_actions=3,
     n_trees=5,
@@ -28,7 +28,11 @@ forest = BanditForest(
     exploration=UniformOverRemaining(draw="tree", quorum=0.5),
     seed=11,
 )
-forest.play(*stream(5000, seed=0))
-forest.save(FOLDER / f"{NAME}.bf")
-played = forest.play(*stream(200, seed=2))
-np.savez(FOLDER / f"{NAME}-continued.npz", actions=played.actions, propensities=played.propensities)
+GREEDY = BanditForest(n_variables=20, n_actions=3, n_trees=3, growth=Greedy(log_capacity=2**10), seed=11)
+
+for name, forest, n_events in ((NAME, ELIMINATION, 5000), (f"{NAME}-greedy", GREEDY, 1500)):
+    if not (FOLDER / f"{name}.bf").exists():
+        forest.play(*stream(n_events, seed=0))
+        forest.save(FOLDER / f"{name}.bf")
+        played = forest.play(*stream(200, seed=2))
+        np.savez(FOLDER / f"{name}-continued.npz", actions=played.actions, propensities=played.propensities)

@@ -9,7 +9,10 @@ mean of the trees' means, raised by what they may be wrong.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +86,7 @@ def best_split(leaf: GreedyLeaf, growth: Greedy, variables: list[int]) -> tuple[
     for action, events in played.items():
         mean = float(leaf.means[action])
         total = _total(events)
-        squares = sum((float(event.reward) * float(event.reward) for event in events), 0.0)
+        squares = _add_up(float(event.reward) * float(event.reward) for event in events)
         noise += squares - 2.0 * mean * total + len(events) * mean * mean
     least = growth.min_gain * noise / len(leaf.events)
     best, best_gain = None, 0.0
@@ -108,7 +111,12 @@ def plays_by_action(events: list[Event]) -> dict[int, list[Event]]:
 
 
 def _total(events: list[Event]) -> float:
-    return sum((float(event.reward) for event in events), 0.0)
+    return _add_up(float(event.reward) for event in events)
+
+
+def _add_up(numbers: Iterable[float]) -> float:
+    """Add numbers one after the other, as the core does; `sum` corrects its rounding from Python 3.12 on."""
+    return reduce(add, numbers, 0.0)
 
 
 def _part(events: list[Event], variable: int, value: int) -> tuple[int, float]:
@@ -317,5 +325,5 @@ def _mean_of(leaves: list[NDArray[np.float32]]) -> list[float]:
     """Give the mean over the trees; groups of ten are added up first, so that threads may share the work."""
     numbers = [leaf.tolist() for leaf in leaves]
     groups = [numbers[start : start + 10] for start in range(0, len(numbers), 10)]
-    sums = [[sum(parts, 0.0) for parts in zip(*group, strict=True)] for group in groups]
-    return [sum(parts, 0.0) / len(leaves) for parts in zip(*sums, strict=True)]
+    sums = [[_add_up(parts) for parts in zip(*group, strict=True)] for group in groups]
+    return [_add_up(parts) / len(leaves) for parts in zip(*sums, strict=True)]
