@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -134,3 +135,9 @@ def test_many_flags_are_read_at_once_and_only_flags(n_flags: int) -> None:
     for odd in (0, 1, 1.0, None, "T", [True], {}):
         with pytest.raises(InvalidRequestError, match=r"\$\.context\.flag0"):
             reader.encode(context | {"flag0": odd}, "$.context")
+
+
+def test_a_flag_that_json_does_not_have_is_refused_by_its_name() -> None:
+    fields = {"member": BooleanField()}
+    with pytest.raises(InvalidRequestError, match=r"'\$\.context\.member' must be"):
+        ContextReader(fields, fit_columns(fields, [])).encode({"member": date(2026, 1, 1)}, "$.context")

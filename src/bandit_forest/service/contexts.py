@@ -167,7 +167,10 @@ def _as_bytes(flags: tuple[Any, ...]) -> bytes | None:
     >>> _as_bytes((True, False, True)), _as_bytes((True, 1)), _as_bytes((True, None))
     (b'\x01\x00\x01', None, None)
     """
-    written = marshal.dumps(flags)
+    try:
+        written = marshal.dumps(flags)
+    except ValueError:  # what JSON does not have: it is refused by its name
+        return None
     letters = written[2 if len(flags) < 256 else 5 :]  # after the mark of a tuple and its length
     only_flags = len(letters) == len(flags) and not letters.translate(None, b"FT")
     return letters.translate(_FLAG_BYTES) if only_flags else None
