@@ -10,7 +10,7 @@ import httpx
 import pytest
 from running import CONTEXT, Running, write_project
 
-from bandit_forest.client import AsyncClient, Client, RefusedError
+from bandit_forest.client import AsyncClient, Call, Client, RefusedError
 from bandit_forest.errors import MissingExtraError
 
 
@@ -98,3 +98,20 @@ def test_without_httpx_the_cure_is_told(monkeypatch):
     monkeypatch.delitem(sys.modules, "bandit_forest.client")
     with pytest.raises(MissingExtraError, match=r"pip install 'bandit-forest\[client\]'"):
         import bandit_forest.client  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(502, text="<h1>Bad gateway</h1>"),
+        httpx.Response(502, json={"message": "bad gateway"}),
+        httpx.Response(502, json=["bad gateway"]),
+        httpx.Response(502, json={"error": {"reason": "bad gateway"}}),
+        httpx.Response(200, json={"status": "fine"}),
+    ],
+    ids=range(5),
+)
+def test_an_answer_that_is_not_the_services_is_a_refusal(answer):
+    with pytest.raises(RefusedError, match=r"not the service's: ") as caught:
+        Call("/v1/decide", {}, lambda read: read["action"]).result(answer)
+    assert (caught.value.code, caught.value.status) == ("foreign_answer", answer.status_code)
