@@ -325,3 +325,22 @@ def test_concurrent_decisions_are_the_decisions_of_one_thread():
     for thread in threads:
         thread.join()
     np.testing.assert_array_equal(np.bincount(np.concatenate(results)), expected)
+
+
+def test_rewards_that_do_not_vary_are_no_reason_to_split():
+    forest = BanditForest(n_variables=10, n_actions=2, n_trees=10, seed=1)
+    contexts = np.random.default_rng(0).integers(0, 2, (20_000, 10), dtype=np.uint8)
+    forest.play(contexts, np.ones((20_000, 2)))
+    assert forest.n_nodes == forest.n_trees
+
+
+def test_optimism_prefers_the_action_that_less_is_known_of():
+    context, shares = np.zeros(3, dtype=np.uint8), []
+    for optimism in (0.0, 0.3):
+        forest = BanditForest(n_variables=3, n_actions=2, n_trees=10, exploration=InverseGap(optimism=optimism))
+        for action, n_events in ((0, 2000), (1, 100)):
+            rewards = np.tile([0.0, 1.0], n_events // 2)
+            contexts = np.zeros((n_events, 3), dtype=np.uint8)
+            forest.learn_many(contexts, np.full(n_events, action), rewards, propensities=np.full(n_events, 0.5))
+        shares.append(forest.propensities(context)[1])
+    assert shares[1] > 0.5 > shares[0]
