@@ -104,7 +104,7 @@ def by_size() -> Experiment:
 
 
 READINGS: tuple[tuple[Remaining, Estimate, Draw, float], ...] = (
-    ("path", "weights", "tree", 0.05),
+    ("path", "scaled", "union", 0.05),  # the preset
     ("all", "scaled", "union", 1.0),  # the words of the paper, taken literally
     ("path", "visits", "union", 1.0),
     ("path", "visits", "tree", 0.5),
@@ -115,7 +115,7 @@ READINGS: tuple[tuple[Remaining, Estimate, Draw, float], ...] = (
     ("path", "visits", "tree", 0.05),
     ("path", "scaled", "tree", 0.05),
     ("path", "plays", "tree", 0.05),
-    ("path", "scaled", "union", 0.05),
+    ("path", "weights", "tree", 0.05),
     ("path", "scaled", "tree", 0.02),
     ("all", "scaled", "tree", 0.05),
 )
