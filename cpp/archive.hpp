@@ -22,10 +22,11 @@ class Writer {
         append(&value, sizeof(T));
     }
 
+    // The length is written in units of so many values.
     template <class T, class Allocator>
-    void operator()(const std::vector<T, Allocator>& values) {
+    void operator()(const std::vector<T, Allocator>& values, std::size_t unit = 1) {
         static_assert(std::is_trivially_copyable_v<T>);
-        (*this)(static_cast<std::uint64_t>(values.size()));
+        (*this)(static_cast<std::uint64_t>(values.size() / unit));
         append(values.data(), values.size() * sizeof(T));
     }
 
@@ -54,15 +55,15 @@ class Reader {
     }
 
     template <class T, class Allocator>
-    void operator()(std::vector<T, Allocator>& values) {
+    void operator()(std::vector<T, Allocator>& values, std::size_t unit = 1) {
         static_assert(std::is_trivially_copyable_v<T>);
         std::uint64_t size = 0;
         (*this)(size);
-        if (size > rest_.size() / sizeof(T)) {
+        if (size > rest_.size() / (sizeof(T) * unit)) {
             throw std::invalid_argument("an array is longer than the file");
         }
-        values.resize(size);
-        take(values.data(), size, sizeof(T));
+        values.resize(size * unit);
+        take(values.data(), values.size(), sizeof(T));
     }
 
     void array(double* values, std::size_t n) { take(values, n, sizeof(double)); }

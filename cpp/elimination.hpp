@@ -171,12 +171,21 @@ class EliminationGrowth {
     static std::size_t n_voices(const Settings& settings) { return settings.n_trees * words_for(settings.n_actions); }
     static constexpr std::size_t trees_together = 1;
     static constexpr std::uint64_t events_per_growth = 0;  // a tree grows while it learns
+    static constexpr std::size_t most_alike = 1;
+    static constexpr std::size_t n_alike(std::uint64_t /*event*/) { return most_alike; }
 
     void prefetch(std::span<const NodeId> leaves, Range trees) const;
     void ask(std::span<const NodeId> leaves, Range trees, std::span<Voice> voices) const;
     void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation&) {}  // its leaves keep what they need
-    void learn(const Observation& event, std::span<const NodeId> leaves, Range trees);
+    struct Learners {
+        std::span<const NodeId> leaves;
+        Range trees;
+    };
+    static void find_learners(std::uint64_t /*event*/, std::span<const NodeId> leaves, Range trees, Learners& out) {
+        out = {leaves, trees};
+    }
+    void learn(const Observation& event, const Learners& learners);
     // NaN where no tree knows a mean.
     std::vector<double> mean_rewards(std::span<const NodeId> leaves) const;
     std::vector<std::uint32_t> votes(std::span<const NodeId> leaves, ConstWords available) const;

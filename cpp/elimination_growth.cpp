@@ -49,7 +49,8 @@ std::vector<std::uint32_t> EliminationGrowth::votes(std::span<const NodeId> leav
     return planned.votes;
 }
 
-void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> leaves, Range trees) {
+void EliminationGrowth::learn(const Observation& event, const Learners& learners) {
+    const auto [leaves, trees] = learners;
     const double weight = settings_->estimate == Estimate::plays ? 1.0 : std::min(1.0 / event.propensity, max_weight);
     const Event weighted{event.context, event.action, weight, event.reward * weight};
     constexpr std::size_t ahead = 4;  // trees whose buffers are on their way while one is updated

@@ -51,33 +51,70 @@ std::string Forest<Growth>::save() {
 template <class Growth>
 typename Forest<Growth>::Scratch& Forest<Growth>::scratch_of(const Settings& settings) {
     thread_local Scratch scratch;
-    scratch.values.resize(settings.n_variables + 1);
+    scratch.values.resize(Growth::most_alike * (settings.n_variables + 1));
+    scratch.labels.resize(Growth::most_alike * settings.n_trees);
     scratch.context.resize(words_for(settings.n_variables + 1));
-    scratch.leaves.resize(settings.n_trees);
     scratch.voices.resize(Growth::n_voices(settings));
     return scratch;
 }
 
 template <class Growth>
-void Forest<Growth>::route(std::span<const std::uint8_t> context, Range trees, Scratch& scratch) const {
-    assert(context.size() == settings_.n_variables);
-    pack(context, scratch.context);
-    std::ranges::copy(context, scratch.values.begin());
-    scratch.values[settings_.n_variables] = 0;
-    bandit_forest::route(growth_.shapes().subspan(trees.first, trees.size()), scratch.values,
-                         std::span(scratch.leaves).subspan(trees.first, trees.size()));
-    growth_.prefetch(scratch.leaves, trees);
+typename Forest<Growth>::Leaves Forest<Growth>::leaves_of(std::size_t event, const Scratch& scratch) const {
+    return Leaves(scratch.labels).subspan(event * settings_.n_trees, settings_.n_trees);
 }
 
 template <class Growth>
-void Forest<Growth>::plan_one(std::span<const std::uint8_t> context, ConstWords available, Scratch& scratch) const {
-    route(context, all_trees(), scratch);
-    growth_.ask(scratch.leaves, all_trees(), scratch.voices);
+typename Forest<Growth>::Leaves Forest<Growth>::route(const Contexts& contexts, Range events, Range trees,
+                                                      Scratch& scratch) const {
+    assert(contexts.n_variables == settings_.n_variables && events.size() <= Growth::most_alike);
+    auto values = scratch.values.begin();
+    for (std::size_t event = events.first; event < events.last; ++event) {
+        values = std::ranges::copy(contexts.row(event), values).out;
+        *values++ = 0;
+    }
+    bandit_forest::route(growth_.shapes().subspan(trees.first, trees.size()), {scratch.values.begin(), values},
+                         scratch.labels.data() + trees.first, settings_.n_trees);
+    growth_.prefetch(leaves_of(0, scratch), trees);
+    return leaves_of(0, scratch);
+}
+
+template <class Growth>
+typename Forest<Growth>::Leaves Forest<Growth>::route(std::span<const std::uint8_t> context, Range trees,
+                                                      Scratch& scratch) const {
+    return route({context.data(), 1, context.size()}, {0, 1}, trees, scratch);
+}
+
+template <class Growth>
+template <class Visit>
+void Forest<Growth>::visit(const Contexts& contexts, Range events, Range trees, Scratch& scratch,
+                           Visit&& visit) const {
+    for (Range alike{events.first, events.first}; alike.first < events.last; alike.first = alike.last) {
+        const std::uint64_t number = events_ + (alike.first - events.first);
+        alike.last = std::min(alike.first + growth_.n_alike(number), events.last);
+        route(contexts, alike, trees, scratch);
+        for (std::size_t event = alike.first; event < alike.last; ++event) {
+            if (event + 1 < alike.last) {
+                growth_.prefetch(leaves_of(event + 1 - alike.first, scratch), trees);
+            }
+            visit(event, leaves_of(event - alike.first, scratch));
+        }
+    }
+}
+
+template <class Growth>
+const Plan& Forest<Growth>::plan_by(Leaves leaves, ConstWords available, Scratch& scratch) const {
+    growth_.ask(leaves, all_trees(), scratch.voices);
     growth_.plan(scratch.voices, available, events_, scratch.plan);
+    return scratch.plan;
 }
 
 template <class Growth>
-Choice Forest<Growth>::choose(ConstWords available, std::uint64_t decision, const Plan& plan) {
+Choice Forest<Growth>::choose(ConstWords available, const Plan& plan) {
+    return choose(available, plan, decisions_.fetch_add(1, std::memory_order_relaxed));
+}
+
+template <class Growth>
+Choice Forest<Growth>::choose(ConstWords available, const Plan& plan, std::uint64_t decision) {
     std::size_t action = 0;
     if (plan.mode == Mode::rotate) {
         std::size_t turn = rotations_.fetch_add(1, std::memory_order_relaxed) % count(available);
@@ -91,18 +128,19 @@ Choice Forest<Growth>::choose(ConstWords available, std::uint64_t decision, cons
 template <class Growth>
 Choice Forest<Growth>::decide_one(std::span<const std::uint8_t> context, ConstWords available) {
     Scratch& scratch = scratch_of(settings_);
-    plan_one(context, available, scratch);
-    return choose(available, decisions_.fetch_add(1, std::memory_order_relaxed), scratch.plan);
+    return choose(available, plan_by(route(context, all_trees(), scratch), available, scratch));
 }
 
 template <class Growth>
 void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward,
                                double propensity) {
     Scratch& scratch = scratch_of(settings_);
-    route(context, all_trees(), scratch);
+    const Leaves leaves = route(context, all_trees(), scratch);
+    pack(context, scratch.context);
     const Observation event{scratch.context, action, reward, propensity, events_};
     growth_.remember(event);
-    growth_.learn(event, scratch.leaves, all_trees());
+    growth_.find_learners(events_, leaves, all_trees(), scratch.learners);
+    growth_.learn(event, scratch.learners);
     Team alone(1);
     grow(alone, 0, events_);
     ++events_;
@@ -130,42 +168,53 @@ template <class Growth>
 void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std::span<std::int64_t> actions,
                             std::span<double> propensities) {
     const std::shared_lock lock(mutex_);
-    for (std::size_t event = 0; event < contexts.n_events; ++event) {
-        const Choice choice = decide_one(contexts.row(event), available);
+    Scratch& scratch = scratch_of(settings_);
+    visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
+        const Choice choice = choose(available, plan_by(leaves, available, scratch));
         actions[event] = static_cast<std::int64_t>(choice.action);
         propensities[event] = choice.propensity;
-    }
+    });
 }
 
 template <class Growth>
 template <class Work>
 void Forest<Growth>::work_on(std::size_t n_events, Work&& work) {
-    for (std::size_t first = 0; first < n_events; first += events_per_lock) {
-        const std::unique_lock lock(mutex_);
-        const std::size_t last = std::min(first + events_per_lock, n_events);
-        Team team(settings_.n_threads);
-        team.run([&](std::size_t member) {
-            work(team, member, team.share(member, settings_.n_trees, Growth::trees_together), first, last);
-        });
-        events_ += last - first;
-    }
+    Team team(settings_.n_threads);
+    team.run([&](std::size_t member) {
+        const Range trees = team.share(member, settings_.n_trees, Growth::trees_together);
+        std::unique_lock lock(mutex_, std::defer_lock);
+        for (Range events{0, 0}; events.first < n_events; events.first = events.last) {
+            events.last = std::min(events.first + events_per_lock, n_events);
+            if (member == 0) {
+                lock.lock();
+            }
+            team.meet();
+            work(team, member, trees, events);
+            team.meet();
+            if (member == 0) {
+                events_ += events.size();
+                lock.unlock();
+            }
+        }
+    });
 }
 
 template <class Growth>
 void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_t> actions,
                            std::span<const double> rewards, std::span<const double> propensities) {
-    work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, std::size_t first, std::size_t last) {
+    work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, Range events) {
         Scratch& scratch = scratch_of(settings_);
-        for (std::size_t event = first; event < last; ++event) {
-            route(contexts.row(event), trees, scratch);
+        visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
+            pack(contexts.row(event), scratch.context);
             const Observation observed{scratch.context, static_cast<std::size_t>(actions[event]), rewards[event],
-                                       propensities[event], events_ + (event - first)};
+                                       propensities[event], events_ + (event - events.first)};
             if (member == 0) {
                 growth_.remember(observed);  // what growing alone reads
             }
-            growth_.learn(observed, scratch.leaves, trees);
+            growth_.find_learners(observed.number, leaves, trees, scratch.learners);
+            growth_.learn(observed, scratch.learners);
             grow(team, member, observed.number);
-        }
+        });
     });
 }
 
@@ -177,17 +226,19 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
     // Of two events, so that nobody overwrites what others still read: one meeting an event is enough.
     const std::size_t n_voices = Growth::n_voices(settings_);
     std::vector<typename Growth::Voice> all_voices(2 * n_voices);
-    work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, std::size_t first, std::size_t last) {
+    work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, Range events) {
         Scratch& scratch = scratch_of(settings_);
         const std::uint64_t decision = decisions_;
-        for (std::size_t event = first; event < last; ++event) {
-            const std::uint64_t number = event - first;
+        visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
+            const std::uint64_t number = event - events.first;
             const auto voices = std::span(all_voices).subspan(event % 2 * n_voices, n_voices);
-            route(contexts.row(event), trees, scratch);
-            growth_.ask(scratch.leaves, trees, voices);
-            team.meet();
+            growth_.ask(leaves, trees, voices);
+            const std::size_t meeting = team.arrive();
+            growth_.find_learners(events_ + number, leaves, trees, scratch.learners);  // while the others arrive
+            team.wait(meeting);
             growth_.plan(voices, available, events_ + number, scratch.plan);
-            const Choice choice = choose(available, decision + number, scratch.plan);  // the same for all members
+            const Choice choice = choose(available, scratch.plan, decision + number);  // the same for all members
+            pack(contexts.row(event), scratch.context);
             const Observation observed{scratch.context, choice.action,
                                        rewards[event * settings_.n_actions + choice.action], choice.propensity,
                                        events_ + number};
@@ -197,12 +248,11 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
                 earned[event] = observed.reward;
                 growth_.remember(observed);
             }
-            growth_.learn(observed, scratch.leaves, trees);
+            growth_.learn(observed, scratch.learners);
             grow(team, member, observed.number);
-        }
-        team.meet();
-        if (member == 0) {
-            decisions_ += last - first;
+        });
+        if (member == 0) {  // the others have met since they read it
+            decisions_ += events.size();
         }
     });
 }
@@ -210,15 +260,13 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
 template <class Growth>
 Plan Forest<Growth>::plan(std::span<const std::uint8_t> context, ConstWords available) const {
     Scratch& scratch = scratch_of(settings_);
-    plan_one(context, available, scratch);
-    return scratch.plan;
+    return plan_by(route(context, all_trees(), scratch), available, scratch);
 }
 
 template <class Growth>
 std::vector<std::uint32_t> Forest<Growth>::leaves(std::span<const std::uint8_t> context) const {
-    Scratch& scratch = scratch_of(settings_);
-    route(context, all_trees(), scratch);
-    return scratch.leaves;
+    const Leaves leaves = route(context, all_trees(), scratch_of(settings_));
+    return {leaves.begin(), leaves.end()};
 }
 
 template class Forest<EliminationGrowth>;

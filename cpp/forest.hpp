@@ -53,13 +53,16 @@ class Forest {
     std::string save();
 
    private:
-    // Buffers for one event, kept by each thread so that no call allocates.
+    using Leaves = std::span<const std::uint32_t>;  // labels of the leaves of an event, by tree
+
+    // Buffers for some events, kept by each thread so that no call allocates.
     struct Scratch {
-        std::vector<std::uint8_t> values;       // of the variables, and a spare zero
+        std::vector<std::uint8_t> values;       // of the variables, and a spare zero, by event
+        std::vector<std::uint32_t> labels;      // of the leaves, by event and tree
         std::vector<std::uint64_t> context;     // packed, with a spare zero bit
-        std::vector<std::uint32_t> leaves;      // labels, by tree
         std::vector<typename Growth::Voice> voices;  // what the trees say
         Plan plan;
+        typename Growth::Learners learners;
     };
 
     static Scratch& scratch_of(const Settings& settings);
@@ -68,12 +71,19 @@ class Forest {
     void archive(Archive& io);
     Range all_trees() const { return {0, settings_.n_trees}; }
     Range trees_of(std::size_t group) const;
-    void route(std::span<const std::uint8_t> context, Range trees, Scratch& scratch) const;
-    void plan_one(std::span<const std::uint8_t> context, ConstWords available, Scratch& scratch) const;
-    Choice choose(ConstWords available, std::uint64_t decision, const Plan& plan);
+    // Finds the leaves of one context, or of some in a row; gives back those of the first.
+    Leaves route(std::span<const std::uint8_t> context, Range trees, Scratch& scratch) const;
+    Leaves route(const Contexts& contexts, Range events, Range trees, Scratch& scratch) const;
+    // Calls visit(event, leaves) for some events of a batch in turn, which may be learned; routes ahead as far as it can.
+    template <class Visit>
+    void visit(const Contexts& contexts, Range events, Range trees, Scratch& scratch, Visit&& visit) const;
+    Leaves leaves_of(std::size_t event, const Scratch& scratch) const;
+    const Plan& plan_by(Leaves leaves, ConstWords available, Scratch& scratch) const;
+    Choice choose(ConstWords available, const Plan& plan);
+    Choice choose(ConstWords available, const Plan& plan, std::uint64_t decision);
     // Lets the trees grow when it is time after an event.
     void grow(Team& team, std::size_t member, std::uint64_t event);
-    // Calls work(team, member, trees, first, last) for the events of a batch, some at a time, while nobody decides.
+    // Calls work(team, member, trees, events) for the events of a batch, some at a time, while nobody decides.
     template <class Work>
     void work_on(std::size_t n_events, Work&& work);
 

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "clones.hpp"
 #include "random.hpp"
 
 namespace bandit_forest {
@@ -33,19 +34,23 @@ void GreedyTree::plant(std::uint64_t generation) {
     leaves_.set_until_test(0, static_cast<std::uint32_t>(settings_->min_events));
 }
 
+// The trees take turns: number * lifetime / n_trees events ahead, which is written so that no product is too large.
+std::uint64_t GreedyTree::age(std::uint64_t event) const {
+    return event + settings_->lifetime / settings_->n_trees * number_ +
+           settings_->lifetime % settings_->n_trees * number_ / settings_->n_trees;
+}
+
 bool GreedyTree::renew(std::uint64_t event) {
-    if (settings_->lifetime == 0 || event == 0) {
+    if (settings_->lifetime == 0 || event == 0 || age(event) % settings_->lifetime != 0) {
         return false;
     }
-    // The trees take turns: number * lifetime / n_trees events ahead, which is written so that no product is too large.
-    const std::uint64_t ahead = settings_->lifetime / settings_->n_trees * number_ +
-                                settings_->lifetime % settings_->n_trees * number_ / settings_->n_trees;
-    const std::uint64_t age = event + ahead;
-    if (age % settings_->lifetime != 0) {
-        return false;
-    }
-    plant(age / settings_->lifetime);
+    plant(age(event) / settings_->lifetime);
     return true;
+}
+
+std::uint64_t GreedyTree::until_renewal(std::uint64_t event) const {
+    const std::uint64_t lifetime = settings_->lifetime;
+    return (lifetime - age(event) % lifetime) % lifetime;
 }
 
 void GreedyTree::forget(const EventLog& log) {
@@ -187,15 +192,26 @@ void GreedyGrowth::check() const {
     }
 }
 
+std::size_t GreedyGrowth::n_alike(std::uint64_t event) const {
+    std::uint64_t n = events_per_growth - event % events_per_growth;
+    if (settings_->lifetime > 0) {
+        for (const GreedyTree& tree : trees_) {
+            n = std::min(n, tree.until_renewal(event) + 1);
+        }
+    }
+    return n;
+}
+
 void GreedyGrowth::prefetch(std::span<const std::uint32_t> leaves, Range trees) const {
     for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
         trees_[tree].leaves().prefetch(leaves[tree]);
     }
 }
 
+BANDIT_FOREST_CLONES
 void GreedyGrowth::ask(std::span<const std::uint32_t> leaves, Range trees, std::span<Voice> voices) const {
     assert(trees.first % trees_together == 0);
-    const std::size_t n = settings_->n_actions;
+    const std::size_t n = n_means(*settings_);
     for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
         const std::span<Voice> sums = voices.subspan(tree / trees_together * 2 * n, 2 * n);
         if (tree % trees_together == 0) {
@@ -206,9 +222,9 @@ void GreedyGrowth::ask(std::span<const std::uint32_t> leaves, Range trees, std::
     }
 }
 
-std::span<const double> GreedyGrowth::add_up(std::span<const Voice> voices) const {
+GreedyGrowth::Said GreedyGrowth::add_up(std::span<const Voice> voices) const {
     thread_local std::vector<double> sums;
-    sums.assign(2 * settings_->n_actions, 0.0);
+    sums.assign(2 * n_means(*settings_), 0.0);
     for (std::size_t first = 0; first < voices.size(); first += sums.size()) {
         for (std::size_t i = 0; i < sums.size(); ++i) {
             sums[i] += voices[first + i];
@@ -217,16 +233,17 @@ std::span<const double> GreedyGrowth::add_up(std::span<const Voice> voices) cons
     for (double& sum : sums) {
         sum /= static_cast<double>(trees_.size());
     }
-    return sums;
+    const std::span<const double> said(sums);
+    return {said.first(settings_->n_actions), said.subspan(sums.size() / 2, settings_->n_actions)};
 }
 
 void GreedyGrowth::plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const {
     thread_local std::vector<double> hopes;
     hopes.resize(settings_->n_actions);
-    const std::span<const double> said = add_up(voices);
+    const auto [means, doubts] = add_up(voices);
     const auto age = static_cast<double>(settings_->lifetime == 0 ? n_events : std::min(n_events, settings_->lifetime));
     const double hope = settings_->optimism * std::sqrt(std::log1p(age));
-    optimistic(said.first(hopes.size()), said.last(hopes.size()), hope, hopes);
+    optimistic(means, doubts, hope, hopes);
     inverse_gap(hopes, available, settings_->greed * std::sqrt(age), out.probabilities);
     out.mode = Mode::draw;
 }
@@ -236,19 +253,22 @@ void GreedyGrowth::remember(const Observation& event) {
     log_.append(event.context, event.action, static_cast<float>(event.reward));
 }
 
-void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees) {
-    const auto id = static_cast<EventId>(event.number);
-    const auto reward = static_cast<float>(event.reward);
-    thread_local std::vector<std::pair<GreedyTree*, Slot>> learners;
-    learners.clear();
+void GreedyGrowth::find_learners(std::uint64_t event, std::span<const std::uint32_t> leaves, Range trees,
+                                 Learners& out) {
+    out.clear();
     for (std::size_t number = trees.first; number < trees.last; ++number) {
         GreedyTree& tree = trees_[number];
-        const Slot leaf = tree.renew(event.number) ? 0 : leaves[number];
-        if (tree.learns(event.number)) {
+        const Slot leaf = tree.renew(event) ? 0 : leaves[number];
+        if (tree.learns(event)) {
             tree.prefetch_events(leaf);
-            learners.emplace_back(&tree, leaf);
+            out.emplace_back(&tree, leaf);
         }
     }
+}
+
+void GreedyGrowth::learn(const Observation& event, const Learners& learners) {
+    const auto id = static_cast<EventId>(event.number);
+    const auto reward = static_cast<float>(event.reward);
     for (const auto& [tree, leaf] : learners) {
         tree->learn(leaf, id, event.action, reward);
     }
@@ -309,7 +329,7 @@ void GreedyGrowth::grow(Range trees, std::size_t member) {
 std::vector<double> GreedyGrowth::mean_rewards(std::span<const std::uint32_t> leaves) const {
     std::vector<Voice> voices(n_voices(*settings_));
     ask(leaves, {0, trees_.size()}, voices);
-    const std::span<const double> means = add_up(voices).first(settings_->n_actions);
+    const std::span<const double> means = add_up(voices).means;
     return {means.begin(), means.end()};
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "archive.hpp"
@@ -36,6 +37,8 @@ class GreedyTree {
 
     // Starts anew when its lifetime is over; says whether it did.
     bool renew(std::uint64_t event);
+    // How many events come before the one at which it does.
+    std::uint64_t until_renewal(std::uint64_t event) const;
 
     // Lets go of events that the log does not hold any more.
     void forget(const EventLog& log);
@@ -63,6 +66,7 @@ class GreedyTree {
 
    private:
     void plant(std::uint64_t generation);
+    std::uint64_t age(std::uint64_t event) const;
     void split(Slot leaf, const Split& split, std::span<const EventId> events, const EventLog& log, Splitter& splitter);
     bool may_grow(NodeId node) const;
     void check() const;
@@ -101,16 +105,22 @@ class GreedyGrowth {
     using Voice = double;  // by group: the means of the actions, then their doubts
     static constexpr std::size_t trees_together = 10;
     static std::size_t n_voices(const Settings& settings) {
-        return (settings.n_trees + trees_together - 1) / trees_together * 2 * settings.n_actions;
+        return (settings.n_trees + trees_together - 1) / trees_together * 2 * n_means(settings);
     }
     // All trees grow together, now and then: what one event costs is the same for all members of a team.
     static constexpr std::uint64_t events_per_growth = 64;
+    // How many events, this one being the first, lead through the same trees: until they grow, or one starts anew.
+    std::size_t n_alike(std::uint64_t event) const;
+    static constexpr std::size_t most_alike = events_per_growth;
 
     void prefetch(std::span<const std::uint32_t> leaves, Range trees) const;
     void ask(std::span<const std::uint32_t> leaves, Range trees, std::span<Voice> voices) const;
     void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation& event);
-    void learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees);
+    // The trees that learn an event, and the leaves that they learn it in. Does not depend on the action.
+    using Learners = std::vector<std::pair<GreedyTree*, Slot>>;
+    void find_learners(std::uint64_t event, std::span<const std::uint32_t> leaves, Range trees, Learners& out);
+    void learn(const Observation& event, const Learners& learners);
     // Lets trees grow by the events that were remembered.
     void grow(Range trees, std::size_t member);
     std::vector<double> mean_rewards(std::span<const std::uint32_t> leaves) const;
@@ -134,8 +144,16 @@ class GreedyGrowth {
     }
 
    private:
+    // As many as are added at a time, a multiple of it.
+    static std::size_t n_means(const Settings& settings) {
+        return (settings.n_actions + Leaves::at_a_time - 1) / Leaves::at_a_time * Leaves::at_a_time;
+    }
     // What all trees say on average: the means of the actions, then their doubts.
-    std::span<const double> add_up(std::span<const Voice> voices) const;
+    struct Said {
+        std::span<const double> means;
+        std::span<const double> doubts;
+    };
+    Said add_up(std::span<const Voice> voices) const;
     void gather(Range trees, std::vector<Attempt>& attempts) const;
     bool fetch(Attempt& attempt) const;
     void check() const;

@@ -31,19 +31,22 @@ class Team {
         }
     }
 
-    // Waits until all members are here. They meet every few microseconds, so nobody sleeps.
-    void meet() {
-        if (n_members_ == 1) {
-            taken_.store(0, std::memory_order_relaxed);
-            return;
-        }
+    // Waits until all members are here.
+    void meet() { wait(arrive()); }
+
+    // Tells the others that a member is here; gives the meeting that it may wait for, when it has nothing else to do.
+    std::size_t arrive() {
         const std::size_t meeting = meetings_.load(std::memory_order_relaxed);
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_members_) {
             arrived_.store(0, std::memory_order_relaxed);
             taken_.store(0, std::memory_order_relaxed);
             meetings_.store(meeting + 1, std::memory_order_release);
-            return;
         }
+        return meeting;
+    }
+
+    // They meet every few microseconds, so nobody sleeps.
+    void wait(std::size_t meeting) const {
         for (std::size_t spins = 0; meetings_.load(std::memory_order_acquire) == meeting; ++spins) {
             if (spins > spins_before_yield) {
                 std::this_thread::yield();  // more threads than processors

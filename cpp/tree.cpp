@@ -8,13 +8,59 @@ namespace bandit_forest {
 
 namespace {
 
-constexpr std::size_t group = 16;  // descents in step: more than a core's outstanding misses gain nothing
-
 inline void prefetch([[maybe_unused]] const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
 #endif
 }
+
+// Descents in step. When as many have been added as fit, they are made.
+class Descents {
+   public:
+    explicit Descents(std::uint32_t leaf) : leaf_(leaf) {}
+
+    void add(const Tree& tree, const std::uint8_t* values, std::uint32_t* label) {
+        steps_[size_] = tree.steps();
+        values_[size_] = values;
+        labels_[size_] = label;
+        nodes_[size_] = 0;
+        moving_[size_] = static_cast<std::uint8_t>(size_);
+        if (++size_ == most) {
+            finish();
+        }
+    }
+
+    void finish() {
+        for (std::size_t n_moving = size_; n_moving > 0;) {
+            std::size_t left = 0;
+            for (std::size_t k = 0; k < n_moving; ++k) {
+                const std::uint8_t i = moving_[k];
+                const Step step = steps_[i][nodes_[i]];
+                const bool inner = step.variable != leaf_;
+                nodes_[i] = step.child + values_[i][step.variable];  // of a leaf, its label
+                prefetch(steps_[i] + (inner ? nodes_[i] : 0));
+                moving_[left] = i;
+                left += inner ? 1 : 0;
+            }
+            n_moving = left;
+        }
+        for (std::size_t i = 0; i < size_; ++i) {
+            *labels_[i] = nodes_[i];
+        }
+        size_ = 0;
+    }
+
+   private:
+    static constexpr std::size_t most = 128;  // more than the cache misses that fit into a core: when a descent is due, its step is there
+
+    std::uint32_t leaf_;                // what a leaf tests: the spare zero behind the values
+    std::size_t size_ = 0;              // descents that have been added
+    std::uint8_t moving_[most];         // those that have not reached a leaf
+    const Step* steps_[most];           // of their trees
+    const std::uint8_t* values_[most];  // of their contexts
+    std::uint32_t* labels_[most];       // where the labels of their leaves go
+    NodeId nodes_[most];                // where they are; the label of the leaf when they have reached it
+};
 
 // Adds up, from the leaves to the root, what the nodes of a tree know.
 class Explainer {
@@ -142,35 +188,21 @@ void Tree::check() {
     require(next == steps_.size(), "a node belongs to no path");
 }
 
-void route(std::span<const Tree* const> trees, std::span<const std::uint8_t> context, std::span<std::uint32_t> labels) {
-    assert(trees.size() == labels.size());
-    const std::uint8_t* const values = context.data();
-    for (std::size_t start = 0; start < trees.size(); start += group) {
-        const std::size_t n = std::min(group, trees.size() - start);
-        const Step* steps[group];
-        NodeId at[group] = {};
-        std::uint32_t levels = 0;
-        for (std::size_t g = 0; g < n; ++g) {
-            steps[g] = trees[start + g]->steps();
-            levels = std::max(levels, trees[start + g]->levels());
-        }
-        const auto leaf = static_cast<std::uint32_t>(trees[start]->n_variables());
-        bool moved = true;
-        for (std::uint32_t level = 0; level < levels && moved; ++level) {
-            moved = false;
-            for (std::size_t g = 0; g < n; ++g) {
-                const Step step = steps[g][at[g]];
-                const bool inner = step.variable != leaf;
-                const NodeId next = step.child + values[step.variable];
-                at[g] = inner ? next : at[g];
-                moved |= inner;
-                prefetch(steps[g] + at[g]);
-            }
-        }
-        for (std::size_t g = 0; g < n; ++g) {
-            labels[start + g] = steps[g][at[g]].child;
+void route(std::span<const Tree* const> trees, std::span<const std::uint8_t> contexts, std::uint32_t* labels,
+           std::size_t stride) {
+    if (trees.empty()) {  // there may be more threads than trees
+        return;
+    }
+    const std::size_t length = trees.front()->n_variables() + 1;
+    const std::size_t n_contexts = contexts.size() / length;
+    assert(contexts.size() % length == 0 && trees.size() <= stride);
+    Descents descents(static_cast<std::uint32_t>(length - 1));
+    for (std::size_t tree = 0; tree < trees.size(); ++tree) {
+        for (std::size_t context = 0; context < n_contexts; ++context) {
+            descents.add(*trees[tree], contexts.data() + context * length, labels + context * stride + tree);
         }
     }
+    descents.finish();
 }
 
 std::vector<double> explained_variance(const Tree& tree, std::size_t n_actions, const Recall& recall) {

@@ -73,9 +73,11 @@ class Tree {
     std::vector<Path> paths_;   // by node
 };
 
-// Routes one context through many trees at once, so that their cache misses overlap; gives back the leaves' labels.
-// The context has n_variables + 1 values, the last one zero.
-void route(std::span<const Tree* const> trees, std::span<const std::uint8_t> context, std::span<std::uint32_t> labels);
+// Routes contexts through trees, many descents at once, so that their cache misses overlap, and tree by tree, so that a
+// tree stays in the cache for all contexts. A context has n_variables + 1 values, the last one zero. Writes the label of
+// the leaf that context i reaches in tree j to labels[i * stride + j].
+void route(std::span<const Tree* const> trees, std::span<const std::uint8_t> contexts, std::uint32_t* labels,
+           std::size_t stride);
 
 // How much of the variance of the rewards the splits of a tree explain, by variable: what the means of the actions differ
 // by between the two sides of a split, summed over events, less what chance would show. `recall` adds what a node itself
