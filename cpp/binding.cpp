@@ -1,5 +1,5 @@
-// The narrow door to Python: settings, forests and baselines, with numbers and contiguous arrays. Arguments have been checked
-// in Python.
+// The narrow door to Python: settings, forests and baselines, with numbers and contiguous arrays, and the fields of JSON
+// objects. Arguments have been checked in Python.
 #include "binding.hpp"
 
 #include "arrays.hpp"
@@ -9,5 +9,6 @@ NB_MODULE(_core, m) {
     m.doc() = "The compiled engine. Arguments are checked by bandit_forest.forest, not here.";
     bandit_forest::bind_settings(m);
     bandit_forest::bind_forests(m);
+    bandit_forest::bind_fields(m);
     bind_baselines(m);
 }

@@ -2,6 +2,7 @@
 The compiled engine. Arguments are checked by bandit_forest.forest, not here.
 """
 
+from collections.abc import Sequence
 import enum
 from typing import Annotated, Any, overload
 
@@ -124,6 +125,17 @@ class GreedyForest:
 
     @property
     def n_bytes(self) -> int: ...
+
+class FieldReader:
+    def __init__(self, n_variables: int) -> None: ...
+
+    def add_flag(self, name: str, if_false: int, if_true: int) -> None: ...
+
+    def add_number(self, name: str, edges: Sequence[float], places: Sequence[int]) -> None: ...
+
+    def add_choice(self, name: str, places: dict) -> None: ...
+
+    def read(self, context: object | None) -> object: ...
 
 class LinUcb:
     def __init__(self, *, n_variables: int, n_actions: int, width: float, ridge: float, refresh_every: int) -> None: ...

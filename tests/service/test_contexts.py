@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
+from random import Random
 from typing import Any
 
 import pytest
@@ -39,6 +41,27 @@ READER = ContextReader(FIELDS, fit_columns(FIELDS, []))
 def test_the_bits_are_those_of_the_encoder(context: dict[str, Any]) -> None:
     assert READER.encoder is not None
     assert READER.encode(context, "$.context") == READER.encoder.encode(context).tobytes()
+    assert READER.encode_plainly(context, "$.context") == READER.encode(context, "$.context")
+
+
+@given(CONTEXTS, st.randoms())
+def test_the_order_of_the_fields_does_not_matter(context: dict[str, Any], random: Random) -> None:
+    names = random.sample(list(context), len(context))
+    assert READER.encode({name: context[name] for name in names}, "$") == READER.encode(context, "$")
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["x", "y", "z"]) | st.lists(st.none())
+
+
+@given(st.dictionaries(st.sampled_from([*FIELDS, "other"]), VALUES))
+def test_the_core_takes_nothing_that_is_refused(context: dict[str, Any]) -> None:
+    def read(encode: Callable[[Any, str], bytes]) -> bytes | str:
+        try:
+            return encode(context, "$.context")
+        except InvalidRequestError as refusal:
+            return str(refusal)
+
+    assert read(READER.encode) == read(READER.encode_plainly)
 
 
 GOOD = {"age": 42, "city": "Paris", "member": True}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import marshal
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from itertools import compress, count
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any, NoReturn
 
 import numpy as np
 
+from bandit_forest import _core
 from bandit_forest.encoding import Categorical, Column, ContextEncoder, Numeric
 from bandit_forest.encoding.fitting import fit_column
 from bandit_forest.errors import shown
@@ -22,15 +21,6 @@ __all__ = ["ContextReader", "different_names", "fit_columns", "is_learned"]
 Context = Mapping[str, Any]
 
 _LARGEST = float(np.finfo(np.float64).max)
-_ABSENT = object()
-_FLAG_BYTES = bytes.maketrans(b"FT", b"\x00\x01")
-
-
-class Run(NamedTuple):
-    """Flags that lie side by side, both as fields and as bits."""
-
-    fields: slice
-    bits: slice
 
 
 class ContextReader:
@@ -58,17 +48,12 @@ class ContextReader:
     def __init__(self, fields: Mapping[str, Field], columns: Mapping[str, Column] | None) -> None:
         self.encoder = None if columns is None else ContextEncoder.from_schema(columns)
         self._fields = fields
-        self._n_variables = 0
-        self._numbers: list[tuple[str, Sequence[float], list[int]]] = []
-        self._flags: dict[str, int] = {}
-        self._choices: list[tuple[str, dict[Any, int]]] = []
-        self._missing: dict[str, int] = {}
-        names = [(name, _column(field) if columns is None else columns[name]) for name, field in fields.items()]
-        n_variables = sum(len(_variables(name, column)) for name, column in names)
-        for name, column in names:
-            self._add(name, column, n_variables)
-        self._names = tuple(fields)
-        self._run = _find_run(self._names, self._flags)
+        self._columns = {name: _column(field) for name, field in fields.items()} if columns is None else columns
+        self._places = _places(self._columns)
+        self._n_variables = sum(len(_variables(name, column)) for name, column in self._columns.items())
+        self._core = _core.FieldReader(self._n_variables)
+        for name in fields:
+            self._tell_core(name)
 
     def encode(self, context: Any, path: str) -> bytes:
         """Give the bits of a context, a byte each, or refuse it.
@@ -80,109 +65,65 @@ class ContextReader:
         path
             Where it is in the request.
         """
+        bits = self._core.read(context)
+        return self.encode_plainly(context, path) if bits is None else bits
+
+    def encode_plainly(self, context: Any, path: str) -> bytes:
+        """Do the same field by field: what the core must equal, and what it leaves to Python, odd values and refusals."""
         if context.__class__ is not dict:
             _refuse(path, "an object with the fields of the project's context", context)
-        get: Callable[[str], Any] = context.get
         bits = bytearray(self._n_variables + 1)  # one more, for outcomes that set no variable
-        n_absent = 0
-        for name, edges, places in self._numbers:
-            value = get(name)
-            kind = value.__class__
-            if (kind is float or kind is int) and -_LARGEST <= value <= _LARGEST:
-                bits[places[bisect_right(edges, value)]] = 1
-            else:
-                n_absent += self._odd(context, name, bits, path)
-        run = self._run
-        if run is not None and (names := tuple(context)) == self._names:  # as a program that always sends the same
-            self._names = names  # its parser gives the same texts again: they are compared without being read
-            flags = tuple(context.values())[run.fields]
-        else:
-            flags = tuple(map(get, self._flags))
-        together = _as_bytes(flags)
-        if together is not None:  # nothing is odd: no loop over many flags
-            if run is not None:
-                bits[run.bits] = together
-            else:
-                for if_true in compress(self._flags.values(), flags):
-                    bits[if_true] = 1
-        else:
-            for (name, if_true), flag in zip(self._flags.items(), flags, strict=True):
-                if flag is True:
-                    bits[if_true] = 1
-                elif flag is not False:
-                    n_absent += self._odd(context, name, bits, path)
-        for name, places_of in self._choices:
-            value = get(name)
-            kind = value.__class__
-            place = places_of.get(value) if kind is str or kind is int else None
-            if place is not None:
-                bits[place] = 1
-            else:
-                n_absent += self._odd(context, name, bits, path)
-        if len(context) + n_absent != len(self._fields):
-            unknown = next(name for name in context if name not in self._fields)
-            known = ", ".join(self._fields)
-            raise InvalidRequestError(
-                f"'{_at(path, unknown)}' is no field of the project's context. Its fields are: {known}.",
-                path=_at(path, unknown),
-            )
+        for name in self._fields:
+            bits[self._place(name, context.get(name), path)] = 1
+        for name in context:
+            if name not in self._fields:
+                known = ", ".join(self._fields)
+                where = _at(path, name)
+                message = f"'{where}' is no field of the project's context. Its fields are: {known}."
+                raise InvalidRequestError(message, path=where)
         return bytes(bits[:-1])
 
-    def _odd(self, context: Any, name: str, bits: bytearray, path: str) -> int:
-        """Take a value that is missing or never seen, or refuse it; give 1 when it is not there at all."""
-        field, value = self._fields[name], context.get(name, _ABSENT)
-        if value is None or value is _ABSENT:
+    def _place(self, name: str, value: Any, path: str) -> int:
+        """Give the place of the variable that a value sets, or refuse it."""
+        field, column, places = self._fields[name], self._columns[name], self._places[name]
+        kind = value.__class__
+        if value is None:
             if not field.missing:
                 _refuse(_at(path, name), f"{_rule(field)}: the project allows no missing value", None)
-            bits[self._missing[name]] = 1
-            return int(value is _ABSENT)
-        is_text = isinstance(field, CategoricalField) and isinstance(value, (str, int)) and not isinstance(value, bool)
-        if is_text and (field.open or field.values is None):  # type: ignore[union-attr]
-            return 0
+            return places[-2]
+        if isinstance(field, NumericField):
+            if (kind is float or kind is int) and -_LARGEST <= value <= _LARGEST:
+                return places[column.outcome(value, name, "the context")]
+        elif isinstance(field, BooleanField):
+            if kind is bool:
+                return places[int(value)]
+        elif kind is str or kind is int:
+            place = column.outcome(value, name, "the context")
+            is_known = place < len(places) - 2
+            if is_known or field.open or field.values is None:
+                return places[place]
         _refuse(_at(path, name), _rule(field), value)
 
-    def _add(self, name: str, column: Column, nowhere: int) -> None:
-        places: list[int] = []
-        for variable in column.outcome_names(name):
-            places.append(nowhere if variable is None else self._n_variables)
-            self._n_variables += variable is not None
-        self._missing[name] = places[-2]
-        field = self._fields[name]
+    def _tell_core(self, name: str) -> None:
+        column, places = self._columns[name], self._places[name]
         if isinstance(column, Numeric):
-            self._numbers.append((name, column.edges, places))
-        elif isinstance(field, BooleanField):
-            self._flags[name] = places[1]  # false sets no variable
+            self._core.add_number(name, column.edges, places)
+        elif isinstance(self._fields[name], BooleanField):
+            self._core.add_flag(name, if_false=places[0], if_true=places[1])
         else:
             assert isinstance(column, Categorical)
-            self._choices.append((name, dict(zip(column.values, places, strict=False))))
+            self._core.add_choice(name, dict(zip(column.values, places, strict=False)))
 
 
-def _as_bytes(flags: tuple[Any, ...]) -> bytes | None:
-    r"""Give a byte for each flag, None unless each is true or false.
-
-    A loop over a hundred flags takes as long as deciding; `marshal` writes each as one letter, at once.
-
-    Examples
-    --------
-    >>> _as_bytes((True, False, True)), _as_bytes((True, 1)), _as_bytes((True, None))
-    (b'\x01\x00\x01', None, None)
-    """
-    try:
-        written = marshal.dumps(flags)
-    except ValueError:  # what JSON does not have: it is refused by its name
-        return None
-    letters = written[2 if len(flags) < 256 else 5 :]  # after the mark of a tuple and its length
-    only_flags = len(letters) == len(flags) and not letters.translate(None, b"FT")
-    return letters.translate(_FLAG_BYTES) if only_flags else None
-
-
-def _find_run(names: Sequence[str], flags: Mapping[str, int]) -> Run | None:
-    """Give where all flags lie, if they are side by side."""
-    if not flags:
-        return None
-    field, bit, size = names.index(next(iter(flags))), next(iter(flags.values())), len(flags)
-    side_by_side = list(flags.items()) == list(zip(names[field : field + size], range(bit, bit + size), strict=False))
-    return Run(slice(field, field + size), slice(bit, bit + size)) if side_by_side else None
+def _places(columns: Mapping[str, Column]) -> dict[str, list[int]]:
+    """Give the place of the variable of each outcome of each field; behind all where an outcome has none."""
+    names = {name: column.outcome_names(name) for name, column in columns.items()}
+    nowhere = sum(variable is not None for outcomes in names.values() for variable in outcomes)
+    number = count()
+    return {
+        name: [nowhere if variable is None else next(number) for variable in outcomes]
+        for name, outcomes in names.items()
+    }
 
 
 def different_names(names: Sequence[str]) -> list[str]:
