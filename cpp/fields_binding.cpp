@@ -1,11 +1,13 @@
 // Contexts as they come from JSON: the fields of an object become binary variables, where nothing about them is odd.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -83,16 +85,16 @@ class FieldReader {
     void add_number(nb::str name, std::vector<double> edges, std::vector<std::size_t> places) {
         fields_.push_back({std::move(name), Number{std::move(edges), std::move(places)}});
     }
-    void add_choice(nb::str name, nb::dict places) {
+    void add_choice(nb::str name, nb::typed<nb::dict, nb::object, nb::int_> places) {
         fields_.push_back({std::move(name), Choice{std::move(places)}});
     }
 
     // The variables of an object, a byte each. None when a field is missing or unknown, or its value odd.
-    nb::object read(nb::handle context) {
+    std::optional<nb::bytes> read(nb::handle context) {
         if (!PyDict_CheckExact(context.ptr()) || PyDict_GET_SIZE(context.ptr()) != std::ssize(fields_)) {
-            return nb::none();
+            return std::nullopt;
         }
-        nb::object bits = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(n_variables_)));
+        auto bits = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(n_variables_)));
         if (!bits.is_valid()) {
             throw nb::python_error();
         }
@@ -103,7 +105,7 @@ class FieldReader {
             PyObject* const value = find(context.ptr(), field, position);
             const std::size_t place = value == nullptr ? odd : field.place(value);
             if (place == odd) {
-                return nb::none();
+                return std::nullopt;
             }
             if (place < n_variables_) {  // otherwise an outcome without a variable
                 values[place] = 1;

@@ -20,11 +20,12 @@ class CompiledPolicy(CheckedPolicy):
 
     _core: Core
 
-    def _decide(self, context: Bits, available: Mask | None) -> Decision:
-        return Decision(*self._core.decide(context, mask_of(available)))
+    # Bytes are read like an array, and need none to be made.
+    def _decide(self, context: Bits | bytes, available: Mask | None) -> Decision:
+        return Decision(*self._core.decide(context, mask_of(available)))  # type: ignore[arg-type]
 
-    def _learn(self, context: Bits, action: int, reward: float, propensity: float) -> None:
-        self._core.learn(context, action, reward, propensity)
+    def _learn(self, context: Bits | bytes, action: int, reward: float, propensity: float) -> None:
+        self._core.learn(context, action, reward, propensity)  # type: ignore[arg-type]
 
     def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
         return Decisions(*self._core.decide_many(contexts, mask_of(available)))

@@ -50,7 +50,9 @@ def test_the_order_of_the_fields_does_not_matter(context: dict[str, Any], random
     assert READER.encode({name: context[name] for name in names}, "$") == READER.encode(context, "$")
 
 
-VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["x", "y", "z"]) | st.lists(st.none())
+VALUES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["x", "y", "z"]) | st.lists(st.none())
+)
 
 
 @given(st.dictionaries(st.sampled_from([*FIELDS, "other"]), VALUES))

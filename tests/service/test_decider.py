@@ -248,7 +248,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("learn", {"context": context(), "action": ["a"], "reward": 1, "propensity": 1}, "$.action"),
     ("learn", {"context": context(), "action": "a", "reward": 1, "propensity": 0}, "$.propensity"),
     ("learn", {"context": context(), "action": "a", "reward": 1, "propensity": "1"}, "$.propensity"),
-    ("learn", {"context": {}, "action": "a", "reward": 1, "propensity": 1}, "$.context.member"),
+    ("learn", {"context": {}, "action": "a", "reward": 1, "propensity": 1}, "$.context.city"),
 ]
 
 

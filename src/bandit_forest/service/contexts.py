@@ -69,7 +69,7 @@ class ContextReader:
         return self.encode_plainly(context, path) if bits is None else bits
 
     def encode_plainly(self, context: Any, path: str) -> bytes:
-        """Do the same field by field: what the core must equal, and what it leaves to Python, odd values and refusals."""
+        """Do the same field by field: what the core must equal, and what it leaves to Python, be it odd or refused."""
         if context.__class__ is not dict:
             _refuse(path, "an object with the fields of the project's context", context)
         bits = bytearray(self._n_variables + 1)  # one more, for outcomes that set no variable

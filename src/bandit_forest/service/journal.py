@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 import threading
@@ -25,8 +26,6 @@ _logger = logging.getLogger(__name__)
 _NO_ROW = (None,) * len(Entry._fields)
 _MOST_ROWS = 512  # of one statement; it keeps the memory of what was bound last
 _EXACT_ROWS = 64  # up to here there is a statement for each number of rows, beyond for multiples of 16
-_MANY_REQUESTS = 8  # in one group: there is a crowd
-_GATHER_SECONDS = 0.002  # what the next group of a crowd is given to grow; each commit costs, whatever its size
 _RETRY_SECONDS = 0.5
 _LOOK_SECONDS = 1.0  # how often the size and age of the current file are looked at
 
@@ -57,8 +56,8 @@ class Journal:
         self._open_file(first_seq(files[-1]) if files else 1)
         self._failure: str | None = None
         self._rows: list[Entry] = []  # the group that is open: its operations
-        self._n_requests = 0  # how many requests they came with
         self._commit = Commit()  # and its promise
+        self._is_due = False  # whether it is to be written as soon as the writer can
         self._tail = Commit()
         self._tail.finish(durable=True)
         self._closing = False
@@ -101,15 +100,22 @@ class Journal:
             return 0
 
     def append(self, entries: Sequence[Entry]) -> Commit:
-        """Hand over entries, numbered on from the last; give the commit that makes them durable."""
+        """Hand over entries, numbered on from the last; give the commit that makes them durable.
+
+        In an event loop the group is written when the loop has taken all requests that are there: each commit costs,
+        whatever its size.
+        """
         with self._changed:
-            if not self._rows:
-                self._changed.notify()
+            is_first = not self._rows
             self._rows.extend(entries)
-            self._n_requests += 1
             self._seq = entries[-1].seq
-            self._tail = self._commit
-            return self._commit
+            self._tail = commit = self._commit
+        if is_first:
+            try:
+                asyncio.get_running_loop().call_soon(self._call_writer)
+            except RuntimeError:  # no loop
+                self._call_writer()
+        return commit
 
     def close(self) -> None:
         """Write what is queued and stop; `StorageError` when the disk does not take it."""
@@ -122,35 +128,38 @@ class Journal:
         if self.queued:
             raise StorageError(f"{self.queued} operations could not be written to '{self._folder}': {self._failure}.")
 
+    def _call_writer(self) -> None:
+        with self._changed:
+            self._is_due = True
+            self._changed.notify()
+
     def _write_groups(self) -> None:
         """Write group after group: the life of the thread."""
         while (group := self._next_group()) is not None:
-            rows, commit, n_requests = group
+            rows, commit = group
             while not self._write(rows, commit):
                 with self._changed:
                     if self._closing:
                         return
                     self._changed.wait(_RETRY_SECONDS)
             self._tidy()
-            if n_requests >= _MANY_REQUESTS:
-                time.sleep(_GATHER_SECONDS)
 
-    def _next_group(self) -> tuple[list[Entry], Commit, int] | None:
+    def _next_group(self) -> tuple[list[Entry], Commit] | None:
         """Take the open group, and open another; None when there is nothing more to do.
 
         After a failure the group is taken even if it is empty: whoever waited for it was told of the failure, which
         ends with this group.
         """
         with self._changed:
-            while not self._rows and self._failure is None and not self._closing:
+            while self._failure is None and not (self._rows and (self._is_due or self._closing)):
+                if self._closing:
+                    return None
                 self._changed.wait()
-            if not self._rows and self._failure is None:
-                return None
             if self._failure is not None:
                 _logger.warning("The journal is written again.")
             self._failure = None
-            group = self._rows, self._commit, self._n_requests
-            self._rows, self._commit, self._n_requests = [], Commit(), 0
+            group = self._rows, self._commit
+            self._rows, self._commit, self._is_due = [], Commit(), False
             return group
 
     def _write(self, rows: list[Entry], commit: Commit) -> bool:

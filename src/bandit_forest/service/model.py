@@ -76,7 +76,7 @@ class Model:
     def decide(self, context: Known, available: Available) -> tuple[int, float]:
         """Draw an action from those that are available."""
         if self.forest is not None:
-            return self.forest._decide(self.bits(context), available.mask)  # both are known to be right
+            return self.forest._decide(self._bytes(context), available.mask)  # both are known to be right
         number, self.warm_up_draws = self.warm_up_draws, self.warm_up_draws + 1
         n_available = len(available.places)
         turn = int(n_available * draw(self._project.forest["seed"], DECISION, number))
@@ -105,7 +105,7 @@ class Model:
         if self.forest is None:
             self.warm_up_lessons.append(lesson)
         else:
-            self.forest._learn(self.bits(lesson.context), lesson.action, lesson.reward, lesson.propensity)
+            self.forest._learn(self._bytes(lesson.context), lesson.action, lesson.reward, lesson.propensity)
             self.version += 1
 
     def learn_many(self, lessons: Sequence[Lesson]) -> None:

@@ -124,9 +124,9 @@ def read_item(item: Any, fields: frozenset[str], path: str) -> dict[str, Any]:
     """Check that an item of a batch is an object with known fields."""
     if not isinstance(item, dict):
         _refuse(path, "an object", item)
-    for name in item:
-        if name not in fields:
-            _refuse(path, f"an object with the fields {', '.join(sorted(fields))}", name)
+    if not item.keys() <= fields:
+        unknown = next(name for name in item if name not in fields)
+        _refuse(path, f"an object with the fields {', '.join(sorted(fields))}", unknown)
     return item
 
 
