@@ -103,9 +103,9 @@ def test_an_unknown_id_is_refused(wrong: str):
 
 def test_the_documented_ids_exist_and_all_are_documented():
     page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text()
-    for id in re.findall(r"bandit-forest run ([a-z0-9]+/[a-z0-9/]+)", page):
+    for id in re.findall(r"bandit-forest run ([a-z0-9]+/[a-z0-9/-]+)", page):
         find(id)
-    assert set(re.findall(r"^\| `(\w+/\w+)` \|", page, re.MULTILINE)) == set(EXPERIMENTS)
+    assert set(re.findall(r"^\| `(\w+/[\w-]+)` \|", page, re.MULTILINE)) == set(EXPERIMENTS)
 
 
 @pytest.mark.parametrize("id", SUMMARIES)

@@ -35,12 +35,10 @@ _MAX_THREADS = 256
 _DEFAULT_GROWTH = Greedy()
 _DEFAULT_EXPLORATION = InverseGap()
 
-# The presets of the paper's experiments: docs/decisions.md says how their readings were chosen.
-_PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="scaled", test_interval=64)
-_PAPER_EXPLORATION = UniformOverRemaining(draw="union", quorum=0.05)
+# The preset of the paper's experiments: docs/decisions.md says how its readings were chosen.
+_PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
 _PAPER_MAX_NODES = 2**14
-_TREE_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
-_TREE_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.05)
+_PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.05)
 
 
 class BanditForest(CompiledPolicy):
@@ -369,8 +367,8 @@ class BanditTree(BanditForest):
         n_variables: int,
         n_actions: int,
         max_depth: int = 8,
-        growth: Elimination = _TREE_GROWTH,
-        exploration: RoundRobin | UniformOverRemaining = _TREE_EXPLORATION,
+        growth: Elimination = _PAPER_GROWTH,
+        exploration: RoundRobin | UniformOverRemaining = _PAPER_EXPLORATION,
         max_nodes: int = _PAPER_MAX_NODES,
         seed: int = 0,
         variable_names: Sequence[str] | None = None,

@@ -9,7 +9,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from bandit_forest.experiments.catalogue import EXPERIMENTS, find
 from bandit_forest.experiments.display import Display
@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 def experiments() -> None:
     """List the experiments."""
-    table = Table("id", "settings", "what", "shows", box=None)
+    table = Table(Column("id", no_wrap=True), "settings", "what", "shows", box=None)
     for experiment in EXPERIMENTS.values():
         table.add_row(experiment.id, str(len(experiment.settings)), experiment.title, experiment.shows)
     console = Console()
