@@ -103,6 +103,32 @@ def refusal(commit: Commit) -> str | None:
     return None
 
 
+def test_what_an_event_loop_takes_at_once_is_one_group(tmp_path: Path) -> None:
+    async def ask(journal: Journal) -> set[Commit]:
+        commits = set()
+        for seq in range(1, 21):
+            commits.add(journal.append([entry(seq)]))
+            time.sleep(0.005)  # time enough to write one alone
+        assert await journal.tail
+        return commits
+
+    with written(tmp_path) as journal:
+        assert len(asyncio.run(ask(journal))) == 1
+    assert last_seq(tmp_path) == 20
+
+
+def test_what_a_loop_that_ended_has_handed_over_is_written(tmp_path: Path) -> None:
+    loop = asyncio.new_event_loop()
+    with written(tmp_path) as journal:
+        asyncio._set_running_loop(loop)  # it will never run: whoever it was to call is not called
+        try:
+            journal.append([entry(1)])
+        finally:
+            asyncio._set_running_loop(None)
+            loop.close()
+    assert last_seq(tmp_path) == 1
+
+
 def test_a_full_disk_refuses_keeps_and_recovers(tmp_path: Path) -> None:
     with written(tmp_path) as journal:
         with full_disk(60_000):
