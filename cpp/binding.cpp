@@ -1,5 +1,5 @@
 // The narrow door to Python: settings, forests and baselines, with numbers and contiguous arrays, and the fields of JSON
-// objects. Arguments have been checked in Python.
+// objects. Arguments have been checked in Python, objects are checked here.
 #include "binding.hpp"
 
 #include "arrays.hpp"

@@ -54,7 +54,7 @@ struct Number {
     }
 };
 
-struct Choice {
+struct Category {
     nb::dict places;  // by value
 
     std::size_t place(PyObject* value) const {
@@ -68,7 +68,7 @@ struct Choice {
 
 struct Field {
     nb::object name;
-    std::variant<Flag, Number, Choice> kind;
+    std::variant<Flag, Number, Category> kind;
 
     std::size_t place(PyObject* value) const {
         return std::visit([value](const auto& of_kind) { return of_kind.place(value); }, kind);
@@ -85,8 +85,8 @@ class FieldReader {
     void add_number(nb::str name, std::vector<double> edges, std::vector<std::size_t> places) {
         fields_.push_back({std::move(name), Number{std::move(edges), std::move(places)}});
     }
-    void add_choice(nb::str name, nb::typed<nb::dict, nb::object, nb::int_> places) {
-        fields_.push_back({std::move(name), Choice{std::move(places)}});
+    void add_category(nb::str name, nb::typed<nb::dict, nb::object, nb::int_> places) {
+        fields_.push_back({std::move(name), Category{std::move(places)}});
     }
 
     // The variables of an object, a byte each. None when a field is missing or unknown, or its value odd.
@@ -104,6 +104,9 @@ class FieldReader {
         for (Field& field : fields_) {
             PyObject* const value = find(context.ptr(), field, position);
             const std::size_t place = value == nullptr ? odd : field.place(value);
+            if (PyErr_Occurred() != nullptr) {  // texts of another class may refuse to be compared
+                throw nb::python_error();
+            }
             if (place == odd) {
                 return std::nullopt;
             }
@@ -142,7 +145,7 @@ void bind_fields(nb::module_& m) {
         .def(nb::init<std::size_t>(), "n_variables"_a)
         .def("add_flag", &FieldReader::add_flag, "name"_a, "if_false"_a, "if_true"_a)
         .def("add_number", &FieldReader::add_number, "name"_a, "edges"_a, "places"_a)
-        .def("add_choice", &FieldReader::add_choice, "name"_a, "places"_a)
+        .def("add_category", &FieldReader::add_category, "name"_a, "places"_a)
         .def("read", &FieldReader::read, "context"_a.none());
 }
 

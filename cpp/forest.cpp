@@ -51,8 +51,9 @@ std::string Forest<Growth>::save() {
 template <class Growth>
 typename Forest<Growth>::Scratch& Forest<Growth>::scratch_of(const Settings& settings) {
     thread_local Scratch scratch;
-    scratch.values.resize(Growth::most_alike * (settings.n_variables + 1));
-    scratch.labels.resize(Growth::most_alike * settings.n_trees);
+    // These only grow: a thread may take turns with forests of different sizes.
+    scratch.values.resize(std::max(scratch.values.size(), Growth::most_alike * (settings.n_variables + 1)));
+    scratch.labels.resize(std::max(scratch.labels.size(), Growth::most_alike * settings.n_trees));
     scratch.context.resize(words_for(settings.n_variables + 1));
     scratch.voices.resize(Growth::n_voices(settings));
     return scratch;

@@ -117,7 +117,8 @@ class GreedyGrowth {
     void ask(std::span<const std::uint32_t> leaves, Range trees, std::span<Voice> voices) const;
     void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation& event);
-    // The trees that learn an event, and the leaves that they learn it in. Does not depend on the action.
+    // The trees that learn an event, and the leaves that they learn it in, whatever the action will be. Starts those anew
+    // whose lifetime is over: to be called once an event.
     using Learners = std::vector<std::pair<GreedyTree*, Slot>>;
     void find_learners(std::uint64_t event, std::span<const std::uint32_t> leaves, Range trees, Learners& out);
     void learn(const Observation& event, const Learners& learners);
@@ -144,7 +145,7 @@ class GreedyGrowth {
     }
 
    private:
-    // As many as are added at a time, a multiple of it.
+    // The number of actions, rounded up to a multiple of what is added at a time.
     static std::size_t n_means(const Settings& settings) {
         return (settings.n_actions + Leaves::at_a_time - 1) / Leaves::at_a_time * Leaves::at_a_time;
     }

@@ -9,7 +9,7 @@
 
 namespace bandit_forest {
 
-// The trees that one thread works on.
+// Trees, or events, in a row.
 struct Range {
     std::size_t first;
     std::size_t last;  // the one behind
@@ -41,14 +41,17 @@ class Team {
             arrived_.store(0, std::memory_order_relaxed);
             taken_.store(0, std::memory_order_relaxed);
             meetings_.store(meeting + 1, std::memory_order_release);
+            meetings_.notify_all();
         }
         return meeting;
     }
 
-    // They meet every few microseconds, so nobody sleeps.
+    // They meet every few microseconds, so nobody sleeps at once.
     void wait(std::size_t meeting) const {
         for (std::size_t spins = 0; meetings_.load(std::memory_order_acquire) == meeting; ++spins) {
-            if (spins > spins_before_yield) {
+            if (spins > spins_before_sleep) {
+                meetings_.wait(meeting, std::memory_order_acquire);  // one of them waits for the forest
+            } else if (spins > spins_before_yield) {
                 std::this_thread::yield();  // more threads than processors
             }
         }
@@ -82,6 +85,7 @@ class Team {
     }
 
     static constexpr std::size_t spins_before_yield = 2000;
+    static constexpr std::size_t spins_before_sleep = 4000;
 
     std::size_t n_members_;
     std::atomic<std::size_t> arrived_{0};   // members at the present meeting

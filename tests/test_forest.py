@@ -3,6 +3,7 @@
 import pickle
 import re
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -260,7 +261,7 @@ def test_a_full_log_forgets_and_its_memory_stays():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [BanditForest, BanditForest.paper])
+@pytest.mark.parametrize("make", [BanditForest, partial(BanditForest, n_threads=2), BanditForest.paper])
 def test_threads_may_share_a_forest(make):
     """Concurrent calls of every kind: nothing is lost, nothing crashes, and the forest still learns."""
     forest = make(n_variables=10, n_actions=2, n_trees=20, max_depth=(1, 3), seed=2)

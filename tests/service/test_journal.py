@@ -117,7 +117,8 @@ def test_what_an_event_loop_takes_at_once_is_one_group(tmp_path: Path) -> None:
     assert last_seq(tmp_path) == 20
 
 
-def test_what_a_loop_that_ended_has_handed_over_is_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_what_a_loop_that_ended_has_handed_over_is_written(tmp_path: Path, goes_on: bool) -> None:
     loop = asyncio.new_event_loop()
     with written(tmp_path) as journal:
         asyncio._set_running_loop(loop)  # it will never run: whoever it was to call is not called
@@ -126,7 +127,9 @@ def test_what_a_loop_that_ended_has_handed_over_is_written(tmp_path: Path) -> No
         finally:
             asyncio._set_running_loop(None)
             loop.close()
-    assert last_seq(tmp_path) == 1
+        if goes_on:
+            assert journal.append([entry(2)]).result(timeout=20)
+    assert last_seq(tmp_path) == 1 + goes_on
 
 
 def test_a_full_disk_refuses_keeps_and_recovers(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
 import tempfile
@@ -275,6 +276,29 @@ def test_the_project_may_change_but_not_what_the_forest_was_made_with(tmp_path: 
         Decider.open(make_project(tmp_path, forest={"n_trees": 6}))
     with opened(changed):  # the refused start has left the folder free
         pass
+
+
+def test_fields_may_change_places_in_the_project_file(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    with opened(project) as decider:
+        play(decider, 40)
+    changed = make_project(tmp_path, context=dict(reversed(GIVEN.items())))
+    with opened(changed) as decider:
+        play(decider, 40, 40)
+        assert decider.forest is not None
+        names = decider.forest.variable_names
+    assert verify(changed)
+    rebuilt = rebuild(adopted(project)[0]).model.forest
+    assert rebuilt is not None
+    assert rebuilt.variable_names == names
+
+
+def test_a_service_may_be_opened_and_waited_for_in_an_event_loop(tmp_path: Path) -> None:
+    async def decide() -> bool:
+        with opened(make_project(tmp_path)) as decider:
+            return decider.decide(context()).commit.result(timeout=20)
+
+    assert asyncio.run(decide())
 
 
 def test_two_services_never_share_a_folder(tmp_path: Path) -> None:

@@ -22,6 +22,11 @@ class Commit:
     disk refuses it, the wait ends too: with `StorageError` where the project says "refuse", with False (not durable
     yet, and kept in memory) where it says "continue". A waiter that is cancelled does not disturb the others.
 
+    Parameters
+    ----------
+    hurry
+        Asks for the group to be written at once; called before a thread waits.
+
     Examples
     --------
     >>> commit = Commit()
@@ -30,10 +35,11 @@ class Commit:
     (True, True)
     """
 
-    __slots__ = ("_ended", "_failure", "_lock", "_loop", "_waiters", "durable")
+    __slots__ = ("_ended", "_failure", "_hurry", "_lock", "_loop", "_waiters", "durable")
 
-    def __init__(self) -> None:
+    def __init__(self, hurry: Callable[[], None] | None = None) -> None:
         self.durable = False
+        self._hurry = hurry
         self._failure: str | None = None
         self._lock = threading.Lock()
         self._ended: threading.Event | None = None
@@ -62,13 +68,15 @@ class Commit:
             return True
 
     def result(self, timeout: float | None = None) -> bool:
-        """Wait in a thread that runs no event loop.
+        """Wait in a thread, whose event loop, if it has one, waits too.
 
         Parameters
         ----------
         timeout
             Seconds to wait at most, then `TimeoutError`; for ever when None.
         """
+        if self._hurry is not None:  # a loop that waits calls nobody
+            self._hurry()
         with self._lock:
             if self._waiters is not None and self._ended is None:
                 self._ended = threading.Event()

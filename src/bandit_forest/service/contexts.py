@@ -112,7 +112,7 @@ class ContextReader:
             self._core.add_flag(name, if_false=places[0], if_true=places[1])
         else:
             assert isinstance(column, Categorical)
-            self._core.add_choice(name, dict(zip(column.values, places, strict=False)))
+            self._core.add_category(name, dict(zip(column.values, places, strict=False)))
 
 
 def _places(columns: Mapping[str, Column]) -> dict[str, list[int]]:

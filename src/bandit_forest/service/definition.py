@@ -30,7 +30,12 @@ def define(project: Project) -> str:
     16
     """
     given = _given(project)
-    whole = {"capacity": project.actions.places, **given, "forest": _all_parameters(project.forest)}
+    whole = {
+        "capacity": project.actions.places,
+        **given,
+        "forest": _all_parameters(project.forest),
+        "order": list(project.context),  # of the fields: it numbers the variables
+    }
     return json.dumps(whole, sort_keys=True)
 
 
@@ -44,7 +49,8 @@ def adopt(project: Project, definition: str) -> Project:
             rule = f"{stored[name]!r}, as when the storage folder was made; else take a new folder"
             refuse(name, "the project", rule, value)
     actions = replace(project.actions, capacity=stored["capacity"])
-    return replace(project, actions=actions, forest=stored["forest"])
+    context = {name: project.context[name] for name in stored.get("order", project.context)}
+    return replace(project, actions=actions, context=context, forest=stored["forest"])
 
 
 def make_forest(project: Project, variable_names: list[str], action_names: list[str]) -> BanditForest:

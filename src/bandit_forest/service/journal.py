@@ -56,8 +56,9 @@ class Journal:
         self._open_file(first_seq(files[-1]) if files else 1)
         self._failure: str | None = None
         self._rows: list[Entry] = []  # the group that is open: its operations
-        self._commit = Commit()  # and its promise
+        self._commit = Commit(self._call_writer)  # and its promise
         self._is_due = False  # whether it is to be written as soon as the writer can
+        self._loop: asyncio.AbstractEventLoop | None = None  # the last one that was to call the writer
         self._tail = Commit()
         self._tail.finish(durable=True)
         self._closing = False
@@ -110,11 +111,14 @@ class Journal:
             self._rows.extend(entries)
             self._seq = entries[-1].seq
             self._tail = commit = self._commit
-        if is_first:
-            try:
-                asyncio.get_running_loop().call_soon(self._call_writer)
-            except RuntimeError:  # no loop
-                self._call_writer()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._call_writer()
+            return commit
+        if is_first or loop is not self._loop:  # another loop may have ended before it called
+            self._loop = loop
+            loop.call_soon(self._call_writer)
         return commit
 
     def close(self) -> None:
@@ -130,7 +134,7 @@ class Journal:
 
     def _call_writer(self) -> None:
         with self._changed:
-            self._is_due = True
+            self._is_due = bool(self._rows)
             self._changed.notify()
 
     def _write_groups(self) -> None:
@@ -159,7 +163,7 @@ class Journal:
                 _logger.warning("The journal is written again.")
             self._failure = None
             group = self._rows, self._commit
-            self._rows, self._commit, self._is_due = [], Commit(), False
+            self._rows, self._commit, self._is_due = [], Commit(self._call_writer), False
             return group
 
     def _write(self, rows: list[Entry], commit: Commit) -> bool:
