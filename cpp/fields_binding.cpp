@@ -68,9 +68,13 @@ struct Category {
 
 struct Field {
     nb::object name;
+    std::optional<std::size_t> missing;  // where a missing value is allowed: its place
     std::variant<Flag, Number, Category> kind;
 
     std::size_t place(PyObject* value) const {
+        if (value == nullptr || value == Py_None) {
+            return missing.value_or(odd);
+        }
         return std::visit([value](const auto& of_kind) { return of_kind.place(value); }, kind);
     }
 };
@@ -79,19 +83,21 @@ class FieldReader {
    public:
     explicit FieldReader(std::size_t n_variables) : n_variables_(n_variables) {}
 
-    void add_flag(nb::str name, std::size_t if_false, std::size_t if_true) {
-        fields_.push_back({std::move(name), Flag{if_false, if_true}});
+    void add_flag(nb::str name, std::optional<std::size_t> missing, std::size_t if_false, std::size_t if_true) {
+        fields_.push_back({std::move(name), missing, Flag{if_false, if_true}});
     }
-    void add_number(nb::str name, std::vector<double> edges, std::vector<std::size_t> places) {
-        fields_.push_back({std::move(name), Number{std::move(edges), std::move(places)}});
+    void add_number(nb::str name, std::optional<std::size_t> missing, std::vector<double> edges,
+                    std::vector<std::size_t> places) {
+        fields_.push_back({std::move(name), missing, Number{std::move(edges), std::move(places)}});
     }
-    void add_category(nb::str name, nb::typed<nb::dict, nb::object, nb::int_> places) {
-        fields_.push_back({std::move(name), Category{std::move(places)}});
+    void add_category(nb::str name, std::optional<std::size_t> missing,
+                      nb::typed<nb::dict, nb::object, nb::int_> places) {
+        fields_.push_back({std::move(name), missing, Category{std::move(places)}});
     }
 
-    // The variables of an object, a byte each. None when a field is missing or unknown, or its value odd.
+    // The variables of an object, a byte each. None when it has other fields, or an odd value.
     std::optional<nb::bytes> read(nb::handle context) {
-        if (!PyDict_CheckExact(context.ptr()) || PyDict_GET_SIZE(context.ptr()) != std::ssize(fields_)) {
+        if (!PyDict_CheckExact(context.ptr())) {
             return std::nullopt;
         }
         auto bits = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(n_variables_)));
@@ -101,9 +107,11 @@ class FieldReader {
         char* const values = PyBytes_AS_STRING(bits.ptr());
         std::fill_n(values, n_variables_, '\0');
         Py_ssize_t position = 0;
+        Py_ssize_t n_found = 0;
         for (Field& field : fields_) {
             PyObject* const value = find(context.ptr(), field, position);
-            const std::size_t place = value == nullptr ? odd : field.place(value);
+            const std::size_t place = field.place(value);
+            n_found += value == nullptr ? 0 : 1;
             if (PyErr_Occurred() != nullptr) {  // texts of another class may refuse to be compared
                 throw nb::python_error();
             }
@@ -114,7 +122,7 @@ class FieldReader {
                 values[place] = 1;
             }
         }
-        return bits;
+        return n_found == PyDict_GET_SIZE(context.ptr()) ? std::optional(bits) : std::nullopt;
     }
 
    private:
@@ -143,9 +151,9 @@ class FieldReader {
 void bind_fields(nb::module_& m) {
     nb::class_<FieldReader>(m, "FieldReader")
         .def(nb::init<std::size_t>(), "n_variables"_a)
-        .def("add_flag", &FieldReader::add_flag, "name"_a, "if_false"_a, "if_true"_a)
-        .def("add_number", &FieldReader::add_number, "name"_a, "edges"_a, "places"_a)
-        .def("add_category", &FieldReader::add_category, "name"_a, "places"_a)
+        .def("add_flag", &FieldReader::add_flag, "name"_a, "missing"_a.none(), "if_false"_a, "if_true"_a)
+        .def("add_number", &FieldReader::add_number, "name"_a, "missing"_a.none(), "edges"_a, "places"_a)
+        .def("add_category", &FieldReader::add_category, "name"_a, "missing"_a.none(), "places"_a)
         .def("read", &FieldReader::read, "context"_a.none());
 }
 

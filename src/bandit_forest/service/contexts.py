@@ -105,14 +105,15 @@ class ContextReader:
         _refuse(_at(path, name), _rule(field), value)
 
     def _tell_core(self, name: str) -> None:
-        column, places = self._columns[name], self._places[name]
+        field, column, places = self._fields[name], self._columns[name], self._places[name]
+        missing = places[-2] if field.missing else None
         if isinstance(column, Numeric):
-            self._core.add_number(name, column.edges, places)
-        elif isinstance(self._fields[name], BooleanField):
-            self._core.add_flag(name, if_false=places[0], if_true=places[1])
+            self._core.add_number(name, missing, column.edges, places)
+        elif isinstance(field, BooleanField):
+            self._core.add_flag(name, missing, if_false=places[0], if_true=places[1])
         else:
             assert isinstance(column, Categorical)
-            self._core.add_category(name, dict(zip(column.values, places, strict=False)))
+            self._core.add_category(name, missing, dict(zip(column.values, places, strict=False)))
 
 
 def _places(columns: Mapping[str, Column]) -> dict[str, list[int]]:
