@@ -17,6 +17,8 @@ from bandit_forest.service.contexts import ContextReader, fit_columns
 from bandit_forest.service.fields import BooleanField, CategoricalField, NumericField
 from bandit_forest.service.refusals import InvalidRequestError
 
+pytestmark = pytest.mark.core
+
 FIELDS = {
     "n": NumericField(edges=(-1.5, 0, 10)),
     "m": NumericField(edges=(0.5,), missing=True),
