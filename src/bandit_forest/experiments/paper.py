@@ -29,7 +29,7 @@ POLICIES = {
     "Uniform": Made(name="Uniform"),
 }
 
-# A LinUCB that ends where the paper's does after ten million events of Cover Type: docs/results.md tells how it was found.
+# It ends where the paper's LinUCB does after ten million events of Cover Type: docs/results.md tells how it was found.
 WIDE_LIN_UCB = {"LinUCB, width 80": Made(name="LinUcb", parameters={"width": 80.0})}
 
 ON_COVTYPE = {
