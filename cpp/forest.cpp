@@ -51,9 +51,6 @@ std::string Forest<Growth>::save() {
 template <class Growth>
 typename Forest<Growth>::Scratch& Forest<Growth>::scratch_of(const Settings& settings) {
     thread_local Scratch scratch;
-    // These only grow: a thread may take turns with forests of different sizes.
-    scratch.values.resize(std::max(scratch.values.size(), Growth::most_alike * (settings.n_variables + 1)));
-    scratch.labels.resize(std::max(scratch.labels.size(), Growth::most_alike * settings.n_trees));
     scratch.context.resize(words_for(settings.n_variables + 1));
     scratch.voices.resize(Growth::n_voices(settings));
     return scratch;
@@ -68,6 +65,9 @@ template <class Growth>
 typename Forest<Growth>::Leaves Forest<Growth>::route(const Contexts& contexts, Range events, Range trees,
                                                       Scratch& scratch) const {
     assert(contexts.n_variables == settings_.n_variables && events.size() <= Growth::most_alike);
+    // These only grow: a thread may take turns with forests of different sizes, and with one event and many.
+    scratch.values.resize(std::max(scratch.values.size(), events.size() * (settings_.n_variables + 1)));
+    scratch.labels.resize(std::max(scratch.labels.size(), events.size() * settings_.n_trees));
     auto values = scratch.values.begin();
     for (std::size_t event = events.first; event < events.last; ++event) {
         values = std::ranges::copy(contexts.row(event), values).out;
