@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Literal
 
 from bandit_forest.experiments.experiment import Experiment, Made, Published, Setting
@@ -61,16 +60,16 @@ def summary(
     shows: str,
     world: Made,
     published: dict[str, Published],
-    more: Mapping[str, Made] = MappingProxyType({}),
+    policies: Mapping[str, Made] = POLICIES,
 ) -> Experiment:
-    """Compare all policies on one data set, and some more."""
+    """Compare all policies on one data set."""
     return Experiment(
         id=id,
         title=title,
         shows=shows,
         settings=tuple(
             Setting(label=label, world=world, policy=policy, published=published.get(label))
-            for label, policy in {**POLICIES, **more}.items()
+            for label, policy in policies.items()
         ),
     )
 
@@ -176,7 +175,7 @@ EXPERIMENTS = (
         "Summary of results, Figure 2",
         COVTYPE,
         ON_COVTYPE,
-        WIDE_LIN_UCB,
+        POLICIES | WIDE_LIN_UCB,
     ),
     summary(
         "paper/adult",
