@@ -229,6 +229,20 @@ def test_a_tree_is_made_again_from_its_parameters():
     assert BanditTree(**tree.parameters).parameters == tree.parameters
 
 
+def test_a_bandit_tree_draws_nothing_but_actions():
+    world = HiddenTree(n_variables=20, n_actions=3, depth=3)
+    texts = set()
+    for seed in (0, 1):
+        tree = BanditTree(n_variables=20, n_actions=3, seed=seed)
+        for batch in world.batches(40_000, seed=0):
+            actions = np.arange(len(batch.contexts)) % 3
+            tree.learn_many(batch.contexts, actions, batch.rewards[np.arange(len(actions)), actions],
+                            propensities=np.full(len(actions), 1 / 3))  # fmt: skip
+        texts.add(tree.tree(0).to_text())
+    (text,) = texts
+    assert len(text.splitlines()) > 4
+
+
 def test_a_bandit_tree_grows_by_elimination():
     with pytest.raises(InvalidArgumentError, match=SENTENCE):
         make_tree(growth=Greedy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -35,8 +36,9 @@ _MAX_THREADS = 256
 _DEFAULT_GROWTH = Greedy()
 _DEFAULT_EXPLORATION = InverseGap()
 
-# The preset of the paper's experiments: docs/decisions.md says how its readings were chosen.
+# The presets of the paper's experiments: docs/decisions.md says how its readings were chosen.
 _PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
+_TREE_GROWTH = replace(_PAPER_GROWTH, tolerance=0.6)  # "without randomization": the middle of the forest's range
 _PAPER_MAX_NODES = 2**14
 _PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.05)
 
@@ -333,7 +335,9 @@ class BanditForest(CompiledPolicy):
 
 
 class BanditTree(BanditForest):
-    """A single tree that grows by elimination: every node may split on every variable.
+    """A single tree that grows by elimination: nothing is left to chance but the draws of actions.
+
+    Every node may split on every variable, and all have the same tolerance. It is the paper's Bandit Tree.
 
     Parameters
     ----------
@@ -367,7 +371,7 @@ class BanditTree(BanditForest):
         n_variables: int,
         n_actions: int,
         max_depth: int = 8,
-        growth: Elimination = _PAPER_GROWTH,
+        growth: Elimination = _TREE_GROWTH,
         exploration: RoundRobin | UniformOverRemaining = _PAPER_EXPLORATION,
         max_nodes: int = _PAPER_MAX_NODES,
         seed: int = 0,

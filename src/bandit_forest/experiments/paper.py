@@ -75,8 +75,14 @@ def summary(
 
 
 def by_depth() -> Experiment:
-    """Compare a forest, a tree and the best greedy tree at several depths."""
-    kinds = {"Bandit Forest": "BanditForest.paper", "Bandit Tree": "BanditTree", "Optimal greedy tree": "GreedyForest"}
+    """Compare forest and tree at several depths, and both with what they would be if they made no mistake."""
+    forest_without_mistakes = {"n_trees": 100, "variable_share": 0.8, "n_events": 400_000}
+    kinds = {
+        "Bandit Forest": Made(name="BanditForest.paper"),
+        "Bandit Tree": Made(name="BanditTree"),
+        "Optimal greedy tree": Made(name="GreedyForest"),
+        "Optimal random forest": Made(name="GreedyForest", parameters=forest_without_mistakes),
+    }
     return Experiment(
         id="paper/depth",
         title="Cover Type: depth of the trees",
@@ -86,9 +92,9 @@ def by_depth() -> Experiment:
                 label=f"{kind}, depth {depth}",
                 family=kind,
                 world=COVTYPE,
-                policy=Made(name=name, parameters={"max_depth": depth}),
+                policy=Made(name=made.name, parameters={**made.parameters, "max_depth": depth}),
             )
-            for kind, name in kinds.items()
+            for kind, made in kinds.items()
             for depth in (2, 4, 6, 8, 10)
         ),
         chart="levels",
