@@ -86,6 +86,3 @@ Lock lock_without_blocking(Mutex& mutex) {
 }
 
 }  // namespace bandit_forest
-
-// Binds the baselines.
-void bind_baselines(nanobind::module_& m);

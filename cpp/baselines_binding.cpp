@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "binding.hpp"
 #include "lin_ucb.hpp"
 #include "neural_bandit.hpp"
 
@@ -185,9 +186,9 @@ void bind_neural_bandit(nb::module_& m) {
 
 }  // namespace
 
-}  // namespace bandit_forest
-
-void bind_baselines(nanobind::module_& m) {
-    bandit_forest::bind_lin_ucb(m);
-    bandit_forest::bind_neural_bandit(m);
+void bind_baselines(nb::module_& m) {
+    bind_lin_ucb(m);
+    bind_neural_bandit(m);
 }
+
+}  // namespace bandit_forest

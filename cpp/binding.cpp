@@ -2,13 +2,11 @@
 // objects. Arguments have been checked in Python, objects are checked here.
 #include "binding.hpp"
 
-#include "arrays.hpp"
-
 NB_MODULE(_core, m) {
     nanobind::set_leak_warnings(false);  // threads that run until the interpreter exits keep their forests: no news to users
     m.doc() = "The compiled engine. Arguments are checked by bandit_forest.forest, not here.";
     bandit_forest::bind_settings(m);
     bandit_forest::bind_forests(m);
     bandit_forest::bind_fields(m);
-    bind_baselines(m);
+    bandit_forest::bind_baselines(m);
 }

@@ -8,5 +8,6 @@ namespace bandit_forest {
 void bind_settings(nanobind::module_& m);
 void bind_forests(nanobind::module_& m);
 void bind_fields(nanobind::module_& m);
+void bind_baselines(nanobind::module_& m);
 
 }  // namespace bandit_forest
