@@ -335,9 +335,10 @@ class BanditForest(CompiledPolicy):
 
 
 class BanditTree(BanditForest):
-    """A single tree that grows by elimination: nothing is left to chance but the draws of actions.
+    """A single tree that grows by elimination: every node may split on every variable.
 
-    Every node may split on every variable, and all have the same tolerance. It is the paper's Bandit Tree.
+    With the default `growth` it is the paper's Bandit Tree: all nodes have the same tolerance, so that nothing is left to
+    chance but the draws of actions.
 
     Parameters
     ----------
