@@ -123,6 +123,11 @@ def test_the_preset_is_the_first_of_the_readings():
     assert readings[0] == {"growth": preset["growth"], "exploration": preset["exploration"]}
 
 
+def test_the_preset_of_a_tree_is_one_of_the_tolerances():
+    preset = {"growth": BanditTree(n_variables=1, n_actions=2).parameters["growth"], "max_depth": 8}
+    assert preset in [dict(setting.policy.parameters) for setting in EXPERIMENTS["paper/tolerance"].settings]
+
+
 def test_all_parameters_tell_the_defaults_and_what_a_preset_sets():
     forest = all_parameters(EXPERIMENTS["paper/covtype"].settings[0].policy)
     assert forest["max_depth"] == (10, 18)

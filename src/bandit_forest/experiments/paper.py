@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from bandit_forest.experiments.experiment import Experiment, Made, Published, Setting
@@ -39,11 +40,12 @@ FORESTS_AND_TREES = {
     "Optimal random forest": Made(name="GreedyForest", parameters=WITHOUT_MISTAKES),
 }
 
+PRESET = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
+
 # The paper gives the tolerances of its forests, but not that of its tree.
 TOLERANCES = {
     f"Bandit Tree, tolerance {tolerance:g}": Made(
-        name="BanditTree",
-        parameters={"growth": Elimination(tolerance=tolerance, remaining="path", estimate="weights", test_interval=64)},
+        name="BanditTree", parameters={"growth": replace(PRESET, tolerance=tolerance)}
     )
     for tolerance in (0.2, 0.4, 0.6, 0.8)
 }
@@ -167,7 +169,7 @@ def by_reading(id: str, title: str, world: Made, published: Published, readings:
     """Compare readings of the variant that the paper's experiments use."""
     settings = []
     for remaining, estimate, draw, quorum in readings:
-        growth = Elimination(tolerance=(0.4, 0.8), remaining=remaining, estimate=estimate, test_interval=64)
+        growth = replace(PRESET, remaining=remaining, estimate=estimate)
         exploration = UniformOverRemaining(draw=draw, quorum=quorum)
         settings.append(
             Setting(
