@@ -337,8 +337,8 @@ class BanditForest(CompiledPolicy):
 class BanditTree(BanditForest):
     """A single tree that grows by elimination: every node may split on every variable.
 
-    With the default `growth` it is the paper's Bandit Tree: all nodes have the same tolerance, so that nothing is left to
-    chance but the draws of actions.
+    With the default `growth` it is the paper's Bandit Tree: all nodes have the same tolerance, so that nothing is
+    left to chance but the draws of actions.
 
     Parameters
     ----------
