@@ -203,12 +203,13 @@ def test_where_no_action_is_rewarded_the_forest_plays_the_most_probable_action(u
     np.testing.assert_array_equal(forest.predict(rows), probable)
 
 
-def test_a_greedy_forest_is_the_optimal_forest_of_the_noisy_stream(dataset: Dataset):
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_greedy_forest_is_the_optimal_forest_of_the_noisy_stream(dataset: Dataset, jobs: int):
     batch = next(dataset.world().batches(3000, seed=2**32, batch_size=3000))
     optimal = OptimalForest(batch.contexts, batch.rewards, n_trees=5, max_depth=4, variable_share=0.5, seed=1)
     model = GreedyForest(n_trees=5, max_depth=4, variable_share=0.5, seed=1, n_events=3000)
     rows = np.random.default_rng(2).integers(0, 2, size=(2000, 94), dtype=np.uint8)
-    np.testing.assert_array_equal(model.fit(dataset, jobs=1, progress=silent).predict(rows), optimal.predict(rows))
+    np.testing.assert_array_equal(model.fit(dataset, jobs=jobs, progress=silent).predict(rows), optimal.predict(rows))
 
 
 def test_a_tree_that_is_a_leaf_and_one_that_is_deep():
