@@ -31,6 +31,9 @@ struct Tally {
     std::uint64_t plays;  // events in which the action was taken
     double weight;        // sum of their weights
     double gain;          // sum of their gains
+
+    // A mean of rewards whatever the weights are; what elimination compares may be none.
+    double mean() const { return gain / weight; }
 };
 
 enum class Status : std::uint8_t {
@@ -71,9 +74,6 @@ class Elimination {
     // S of a selecting node; empty for others.
     std::vector<std::uint64_t> remaining_variables(NodeId node) const;
     std::size_t max_depth() const { return max_depth_; }
-
-    // What the gains of an action in a node are divided by.
-    double denominator(NodeId node, std::size_t action) const;
 
     // The padded number of variables: columns of the sums.
     static std::size_t stride(std::size_t n_variables) { return (n_variables + 7) / 8 * 8; }
@@ -137,6 +137,7 @@ class Elimination {
     void flush(NodeId node);
     void flush_all();
     void test(NodeId node);
+    double denominator(NodeId node, std::size_t action) const;
     void eliminate_variables(NodeId node, std::uint64_t plays);
     void eliminate_actions_by_value(NodeId node);
     Tally given(NodeId node, std::size_t action, std::size_t variable, std::size_t value) const;

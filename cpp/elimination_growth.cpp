@@ -76,7 +76,7 @@ std::vector<double> EliminationGrowth::mean_rewards(std::span<const NodeId> leav
                 node = tree.tree().path(node).parent;  // a young node speaks with its parent's voice
             }
             if (tree.tallies(node)[action].plays > 0) {
-                means[action] += tree.tallies(node)[action].gain / tree.denominator(node, action);
+                means[action] += tree.tallies(node)[action].mean();
                 known[action] += 1.0;
             }
         }

@@ -19,8 +19,7 @@ struct Known {
 
 inline Known known(const Elimination& growth, NodeId node, std::size_t action) {
     const Tally& tally = growth.tallies(node)[action];
-    return {static_cast<double>(tally.plays),
-            tally.plays > 0 ? tally.gain / growth.denominator(node, action) : unknown};
+    return {static_cast<double>(tally.plays), tally.plays > 0 ? tally.mean() : unknown};
 }
 
 // Nodes that have split know nothing.

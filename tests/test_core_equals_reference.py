@@ -64,7 +64,7 @@ def assert_same_trees(core, reference):
             np.testing.assert_array_equal(np.flatnonzero(nodes.remaining_actions[row]), node.remaining_actions)
             np.testing.assert_array_equal(np.flatnonzero(nodes.remaining_variables[row]), node.remaining_variables)
             played = node.tally.plays > 0
-            means = node.tally.gain[played] / node.tally.denominators(reference.growth)[played]
+            means = node.tally.gain[played] / node.tally.weight[played]
             np.testing.assert_array_equal(nodes.mean_rewards[row][played], means)
 
 

@@ -87,6 +87,15 @@ def test_mean_rewards_of_untried_actions_are_unknown():
     np.testing.assert_array_equal(forest.mean_rewards([1, 1, 1, 1]), [np.nan, np.nan, 0.25])
 
 
+@pytest.mark.parametrize("estimate", ["plays", "visits", "scaled", "weights"])
+def test_a_mean_reward_is_one_whatever_elimination_compares(estimate):
+    growth = Elimination(tolerance=0.4, remaining="path", estimate=estimate, test_interval=64)
+    forest = BanditForest.paper(n_variables=4, n_actions=3, n_trees=5, max_depth=1, growth=growth)
+    contexts = np.zeros((2000, 4), dtype=np.uint8)
+    forest.play(contexts, np.tile([0.5, 0.25, 1.0], (2000, 1)))
+    np.testing.assert_allclose(forest.mean_rewards(contexts[0]), [0.5, 0.25, 1.0])
+
+
 def test_the_rotation_visits_the_available_actions_in_turn():
     forest = BanditForest(n_variables=2, n_actions=4, growth=Elimination(), exploration=RoundRobin())
     decisions = [forest.decide([0, 1], available_actions=[3, 1, 2]) for _ in range(6)]
