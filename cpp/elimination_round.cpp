@@ -22,7 +22,7 @@ void raise(double* __restrict best0, double* __restrict best1, const double* __r
     }
 }
 
-// What the gain of an action is divided by to estimate its mean reward.
+// What the gain of an action is divided by before elimination compares it.
 double denominator_of(Estimate estimate, const Tally& tally, std::uint64_t visits) {
     switch (estimate) {
         case Estimate::plays:

@@ -41,7 +41,7 @@ class Elimination:
         Which actions are in play on a path that still selects its variable: "all", as NewPath says; "path", those that
         elimination on the path's own events has left; "inherited", the same, but starting from the parent's.
     estimate
-        How a mean reward is formed. "plays": rewards over the plays of the action. The others divide each reward by
+        What elimination compares. "plays": rewards over the plays of the action. The others divide each reward by
         its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson), by the plays ("scaled", the
         words of section 5 taken literally), or by the sum of 1 / propensity ("weights", self-normalised).
     test_interval

@@ -51,7 +51,7 @@ class Tally:
         return Tally(self.plays[:, variable], self.weight[:, variable], self.gain[:, variable])
 
     def denominators(self, growth: Elimination) -> Floats:
-        """Give what the gain of each action is divided by to estimate its mean reward."""
+        """Give what the gain of each action is divided by before elimination compares it."""
         if growth.estimate == "visits":
             return np.full(self.plays.shape, float(self.plays.sum()))
         if growth.estimate == "weights":
