@@ -179,6 +179,7 @@ READINGS = (
     Reading("path", "scaled", "tree", 0.2),
     Reading("path", "scaled", "tree", 0.3),  # the least regret
     Reading("path", "scaled", "tree", 0.5),
+    Reading("path", "weights", "tree", 0.3),
 )
 LEAST_REGRET = READINGS[19]
 RIVALS = (*(READINGS[number] for number in (0, 9, 10, 11, 14)), LEAST_REGRET)
