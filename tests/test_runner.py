@@ -265,6 +265,29 @@ def test_tasks_have_processes_of_one_thread(tmp_path: Path, monkeypatch: pytest.
     assert "MKL_NUM_THREADS" not in os.environ
 
 
+FIRST_PROCESS = """
+import signal
+from bandit_forest.experiments.pool import run_tasks
+
+class Asking:
+    label, size = "Asking", 1
+
+    def run(self, report):
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        print("deaf" if signal.SIGINT in blocked else "hears", flush=True)
+
+if __name__ == "__main__":
+    run_tasks([Asking()], jobs=1, on_update=lambda *_: None)
+    print("hears" if signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()) else "deaf")
+"""
+
+
+def test_the_first_process_of_all_is_born_deaf_to_ctrl_c(tmp_path: Path):
+    (tmp_path / "script.py").write_text(FIRST_PROCESS)
+    ended = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["deaf", "hears"]
+
+
 @pytest.mark.parametrize(
     ("what", "why"), [("wrong", "ValueError: something is wrong"), ("harm", "its process ended with code -9")]
 )

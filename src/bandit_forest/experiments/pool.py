@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple, cast
@@ -99,6 +100,8 @@ def _inherited() -> Iterator[None]:
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     has_masks = hasattr(signal, "pthread_sigmask")
+    if has_masks:
+        resource_tracker.ensure_running()  # the first process would start it, and that ends the block of Ctrl-C
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if has_masks else set()
     try:
         yield
