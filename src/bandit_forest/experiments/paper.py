@@ -157,6 +157,7 @@ class Reading(NamedTuple):
         return Made(name="BanditForest.paper", parameters={"growth": growth, "exploration": exploration})
 
 
+LEAST_REGRET = Reading("path", "scaled", "tree", 0.3)  # on Cover Type with deep trees: docs/results.md
 READINGS = (
     Reading("path", "weights", "tree", 0.05),  # the preset
     Reading("all", "scaled", "union", 1.0),  # the words of the paper, taken literally
@@ -177,11 +178,10 @@ READINGS = (
     Reading("path", "weights", "tree", 0.1),
     Reading("path", "scaled", "tree", 0.1),
     Reading("path", "scaled", "tree", 0.2),
-    Reading("path", "scaled", "tree", 0.3),  # the least regret
+    LEAST_REGRET,
     Reading("path", "scaled", "tree", 0.5),
     Reading("path", "weights", "tree", 0.3),
 )
-LEAST_REGRET = READINGS[19]
 RIVALS = (*(READINGS[number] for number in (0, 9, 10, 11, 14)), LEAST_REGRET)
 """The preset, the four nearest to it with deep trees, and that of least regret: on the other data sets too."""
 
