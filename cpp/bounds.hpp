@@ -14,9 +14,8 @@ inline constexpr double variable_width = 4.0;  // a gain is the sum of two estim
 inline constexpr double action_width = 2.0;
 
 // Half the width of a confidence interval; log_hypotheses is the logarithm of hypotheses / δ.
-inline double radius(std::uint64_t plays, double log_hypotheses) {
-    const auto t = static_cast<double>(plays);
-    return std::sqrt((log_hypotheses + 2.0 * std::log(t)) / (2.0 * t));
+inline double radius(double plays, double log_hypotheses) {
+    return std::sqrt((log_hypotheses + 2.0 * std::log(plays)) / (2.0 * plays));
 }
 
 // Removes from a set what is too far below its best member; mean(element) is asked once for each.

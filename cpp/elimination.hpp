@@ -138,10 +138,10 @@ class Elimination {
     void flush_all();
     void test(NodeId node);
     double denominator(NodeId node, std::size_t action) const;
-    void eliminate_variables(NodeId node, std::uint64_t plays);
+    void eliminate_variables(NodeId node);
     void eliminate_actions_by_value(NodeId node);
     Tally given(NodeId node, std::size_t action, std::size_t variable, std::size_t value) const;
-    void eliminate_actions(NodeId node, std::uint64_t plays);
+    void eliminate_actions(NodeId node);
     void choose_variable(NodeId node);
     void hand_over(NodeId node, std::uint32_t variable, NodeId child);
     void check() const;

@@ -31,9 +31,24 @@ double denominator_of(Estimate estimate, const Tally& tally, std::uint64_t visit
         case Estimate::visits:
             return static_cast<double>(visits);
         case Estimate::weights:
+        case Estimate::repeated:
             return tally.weight;
     }
     return 0.0;
+}
+
+// The plays that the bounds count for an action.
+double count_of(Estimate estimate, const Tally& tally) {
+    const auto plays = static_cast<double>(tally.plays);
+    // Each play weighs 1 or more; only rounding could make their sum less.
+    return estimate == Estimate::repeated ? std::max(plays, tally.weight) : plays;
+}
+
+// The plays that the bounds count for the least played of some actions.
+double least_count(Estimate estimate, ConstWords actions, std::span<const Tally> tallies) {
+    double least = std::numeric_limits<double>::infinity();
+    for_each(actions, [&](std::size_t k) { least = std::min(least, count_of(estimate, tallies[k])); });
+    return least;
 }
 
 }  // namespace
@@ -52,23 +67,23 @@ void Elimination::test(NodeId node) {
     }
     state.tested = least;
     if (state.status == Status::terminal) {
-        eliminate_actions(node, least);
+        eliminate_actions(node);
         return;
     }
     flush(node);
-    eliminate_variables(node, least);
+    eliminate_variables(node);
     if (state.last_level != 0) {
         eliminate_actions_by_value(node);
     }
     if (settings_->remaining != Remaining::all) {
-        eliminate_actions(node, least);
+        eliminate_actions(node);
     }
     if (is_single(stump_of(node).remaining_variables)) {
         choose_variable(node);
     }
 }
 
-void Elimination::eliminate_variables(NodeId node, std::uint64_t plays) {
+void Elimination::eliminate_variables(NodeId node) {
     const std::size_t columns = stride(settings_->n_variables);
     thread_local std::vector<double> best0;
     thread_local std::vector<double> best1;
@@ -81,6 +96,7 @@ void Elimination::eliminate_variables(NodeId node, std::uint64_t plays) {
                   denominator(node, k), columns);
         }
     }
+    const double plays = least_count(settings_->estimate, remaining_actions(node), tallies(node));
     const double bound = variable_width * radius(plays, log_variable_hypotheses_);
     keep_survivors(stump_of(node).remaining_variables, states_[node].tolerance, bound, means,
                    [&](std::size_t i) { return best0[i] + best1[i]; });
@@ -112,10 +128,9 @@ void Elimination::eliminate_actions_by_value(NodeId node) {
                 visits += tally[k].plays;
             }
             const Words actions = remaining(stump, variable, value);
-            std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-            for_each(actions, [&](std::size_t k) { least = std::min(least, tally[k].plays); });
-            if (least > 0) {
-                keep_survivors(actions, states_[node].tolerance, action_width * radius(least, log_action_hypotheses_),
+            const double plays = least_count(settings_->estimate, actions, tally);
+            if (plays > 0.0) {
+                keep_survivors(actions, states_[node].tolerance, action_width * radius(plays, log_action_hypotheses_),
                                means, [&](std::size_t k) {
                                    return tally[k].gain / denominator_of(settings_->estimate, tally[k], visits);
                                });
@@ -124,8 +139,9 @@ void Elimination::eliminate_actions_by_value(NodeId node) {
     });
 }
 
-void Elimination::eliminate_actions(NodeId node, std::uint64_t plays) {
+void Elimination::eliminate_actions(NodeId node) {
     thread_local std::vector<double> means;
+    const double plays = least_count(settings_->estimate, remaining_actions(node), tallies(node));
     const double bound = action_width * radius(plays, log_action_hypotheses_);
     keep_survivors(remaining(node), states_[node].tolerance, bound, means,
                    [&](std::size_t k) { return tallies(node)[k].gain / denominator(node, k); });

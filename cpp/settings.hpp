@@ -28,10 +28,11 @@ enum class Remaining : std::uint8_t {
 
 // What the sum of rewards of an action is divided by.
 enum class Estimate : std::uint8_t {
-    plays,    // plays of the action, rewards as they are
-    visits,   // visits of the path, rewards divided by their propensity (Horvitz-Thompson)
-    scaled,   // plays of the action, rewards divided by their propensity: the paper's words taken literally
-    weights,  // the sum of 1 / propensity, rewards divided by their propensity (self-normalised)
+    plays,     // plays of the action, rewards as they are
+    visits,    // visits of the path, rewards divided by their propensity (Horvitz-Thompson)
+    scaled,    // plays of the action, rewards divided by their propensity: the paper's words taken literally
+    weights,   // the sum of 1 / propensity, rewards divided by their propensity (self-normalised)
+    repeated,  // the same, and the bounds count 1 / propensity plays too
 };
 
 // How an action is chosen while too few trees have settled.

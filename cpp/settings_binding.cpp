@@ -20,7 +20,8 @@ void bind_choices(nb::module_& m) {
         .value("plays", Estimate::plays)
         .value("visits", Estimate::visits)
         .value("scaled", Estimate::scaled)
-        .value("weights", Estimate::weights);
+        .value("weights", Estimate::weights)
+        .value("repeated", Estimate::repeated);
     nb::enum_<Exploration>(m, "Exploration")
         .value("round_robin", Exploration::round_robin)
         .value("union_draw", Exploration::union_draw)

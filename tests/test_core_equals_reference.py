@@ -20,7 +20,7 @@ GROWTHS = st.builds(
     delta=st.floats(0.01, 1.0),
     tolerance=TOLERANCES,
     remaining=st.sampled_from(["all", "path", "inherited"]),
-    estimate=st.sampled_from(["plays", "visits", "scaled", "weights"]),
+    estimate=st.sampled_from(["plays", "visits", "scaled", "weights", "repeated"]),
     test_interval=st.sampled_from([1, 2, 7, 64]),
 )
 QUORUMS = st.sampled_from([0.1, 0.5, 1.0])

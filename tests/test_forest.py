@@ -87,7 +87,7 @@ def test_mean_rewards_of_untried_actions_are_unknown():
     np.testing.assert_array_equal(forest.mean_rewards([1, 1, 1, 1]), [np.nan, np.nan, 0.25])
 
 
-@pytest.mark.parametrize("estimate", ["plays", "visits", "scaled", "weights"])
+@pytest.mark.parametrize("estimate", ["plays", "visits", "scaled", "weights", "repeated"])
 def test_a_mean_reward_is_one_whatever_elimination_compares(estimate):
     growth = Elimination(tolerance=0.4, remaining="path", estimate=estimate, test_interval=64)
     forest = BanditForest.paper(n_variables=4, n_actions=3, n_trees=5, max_depth=1, growth=growth)

@@ -26,6 +26,8 @@ class Estimate(enum.Enum):
 
     weights = 3
 
+    repeated = 4
+
 class Exploration(enum.Enum):
     round_robin = 0
 

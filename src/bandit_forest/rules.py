@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 Remaining = Literal["all", "path", "inherited"]
-Estimate = Literal["plays", "visits", "scaled", "weights"]
+Estimate = Literal["plays", "visits", "scaled", "weights", "repeated"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,8 @@ class Elimination:
     estimate
         What elimination compares. "plays": rewards over the plays of the action. The others divide each reward by
         its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson), by the plays ("scaled", the
-        words of section 5 taken literally), or by the sum of 1 / propensity ("weights", self-normalised).
+        words of section 5 taken literally), or by the sum of 1 / propensity ("weights", self-normalised). "repeated"
+        is the last again, but an event counts 1 / propensity plays in the bounds too: as if it had been repeated.
     test_interval
         A path tests for elimination every so many visits, and then only if its least played remaining action has been
         played since the last test. Testing less often keeps every guarantee.

@@ -20,7 +20,7 @@ VARIABLE_WIDTH = 4.0
 ACTION_WIDTH = 2.0
 
 
-def radius(plays: int, log_hypotheses: float) -> float:
+def radius(plays: float, log_hypotheses: float) -> float:
     """Give the half-width of a confidence interval after so many plays.
 
     `log_hypotheses` is the logarithm of hypotheses / delta, e.g. log(4 K M / delta) in equation (1).

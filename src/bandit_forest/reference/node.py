@@ -54,9 +54,17 @@ class Tally:
         """Give what the gain of each action is divided by before elimination compares it."""
         if growth.estimate == "visits":
             return np.full(self.plays.shape, float(self.plays.sum()))
-        if growth.estimate == "weights":
+        if growth.estimate in ("weights", "repeated"):
             return self.weight
         return self.plays.astype(np.float64)
+
+    def least_count(self, actions: list[int], growth: Elimination) -> float:
+        """Give the plays that the bounds count for the least played of some actions."""
+        plays = self.plays[actions].astype(np.float64)
+        if growth.estimate == "repeated":
+            # Each play weighs 1 or more; only rounding could make their sum less.
+            plays = np.maximum(plays, self.weight[actions])
+        return float(plays.min())
 
 
 @dataclass(eq=False)
@@ -124,7 +132,8 @@ class Node:
         best0 = (gains0 / denominators).max(axis=0, initial=0.0)
         best1 = (gains1 / denominators).max(axis=0, initial=0.0)
         gains = (best0 + best1)[self.remaining_variables].tolist()
-        bound = VARIABLE_WIDTH * radius(self.least_plays, bounds.variables)
+        least = self.tally.least_count(self.remaining_actions, growth)
+        bound = VARIABLE_WIDTH * radius(least, bounds.variables)
         self.remaining_variables = survivors(self.remaining_variables, gains, self.tolerance, bound)
 
     def eliminate_actions_by_value(self, growth: Elimination, bounds: Bounds) -> None:
@@ -146,8 +155,8 @@ class Node:
         return ones if value == 1 else self.tally.less(ones)
 
     def _kept(self, actions: list[int], tally: Tally, growth: Elimination, bounds: Bounds) -> list[int]:
-        least = int(tally.plays[actions].min())
-        if least == 0:
+        least = tally.least_count(actions, growth)
+        if least == 0.0:
             return actions
         means = (tally.gain[actions] / tally.denominators(growth)[actions]).tolist()
         return survivors(actions, means, self.tolerance, ACTION_WIDTH * radius(least, bounds.actions))
