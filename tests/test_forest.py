@@ -96,6 +96,26 @@ def test_a_mean_reward_is_one_whatever_elimination_compares(estimate):
     np.testing.assert_allclose(forest.mean_rewards(contexts[0]), [0.5, 0.25, 1.0])
 
 
+def rounds_to_settle(estimate, propensity):
+    """Rounds of one play of each action until the worse one, which earns nothing, is eliminated."""
+    growth = Elimination(tolerance=0.5, remaining="path", estimate=estimate)
+    tree = BanditTree(n_variables=2, n_actions=2, growth=growth)
+    for rounds in range(1, 10_000):
+        for action in (0, 1):
+            tree.learn([1, 1], action, float(action), propensity=propensity)
+        if not tree.tree(0).nodes.remaining_actions[0].all():
+            return rounds
+    raise AssertionError("both actions remain")
+
+
+def test_a_repeated_event_counts_as_often_as_it_was_unlikely():
+    plays = rounds_to_settle("plays", 0.25)
+    assert plays > 8
+    assert rounds_to_settle("weights", 0.25) == plays
+    assert rounds_to_settle("repeated", 1.0) == plays
+    assert rounds_to_settle("repeated", 0.25) == -(-plays // 4)
+
+
 def test_the_rotation_visits_the_available_actions_in_turn():
     forest = BanditForest(n_variables=2, n_actions=4, growth=Elimination(), exploration=RoundRobin())
     decisions = [forest.decide([0, 1], available_actions=[3, 1, 2]) for _ in range(6)]
