@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from bandit_forest.baselines import Uniform
 from bandit_forest.cli import main
 from bandit_forest.errors import MissingExtraError
 from bandit_forest.experiments import EXPERIMENTS, Experiment, Setting, commands, find, reference_forest
+from bandit_forest.experiments.files import remove_parts
 from bandit_forest.experiments.making import Place, all_parameters, make_model, make_place, make_player
 from bandit_forest.experiments.paper import READINGS
 from bandit_forest.experiments.reference_forest import GreedyForest, RandomForest, fitted_file
@@ -358,6 +361,15 @@ def test_rows_are_written_as_they_come_and_named_when_all_have_come(tmp_path: Pa
     assert len(lines) == 100
     assert lines[-1].startswith("300,")
     assert files.times.read_text().startswith("n_events,seconds\n3,0.0")
+
+
+def test_only_parts_of_processes_that_have_ended_are_removed(tmp_path: Path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for process in (ended.pid, os.getpid()):
+        (tmp_path / f".0-seed0.csv.{process}.part").touch()
+    remove_parts(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [f".0-seed0.csv.{os.getpid()}.part"]
 
 
 def test_a_trial_that_breaks_off_leaves_no_file(tmp_path: Path):

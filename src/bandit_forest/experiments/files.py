@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,19 @@ def write_text(path: Path, text: str) -> None:
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove what processes that were killed have left unfinished."""
-    for part in folder.glob(f".*{_PART}"):
-        part.unlink(missing_ok=True)
+    """Remove what processes that were killed have left unfinished; another run's may still be at work."""
+    for part in folder.glob(f".*.*{_PART}"):
+        if not _is_running(int(part.name.split(".")[-2])):
+            part.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    if sys.platform == "win32":  # has no harmless signal to ask with
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is somebody else's
+        pass
+    return True

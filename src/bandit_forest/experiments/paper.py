@@ -199,7 +199,6 @@ READINGS = (
     Reading("path", "weights", "tree", 0.3),
     LEAST_REGRET_ELSEWHERE,
     Reading("path", "repeated", "tree", 0.3),
-    Reading("path", "repeated", "tree", 0.5),
 )
 RIVALS = (*(READINGS[number] for number in (0, 9, 10, 11, 14)), LEAST_REGRET, LEAST_REGRET_ELSEWHERE)
 """The preset, the four nearest to it with deep trees, and those of least regret: on all data sets."""
