@@ -51,7 +51,8 @@ def write_text(path: Path, text: str) -> None:
 def remove_parts(folder: Path) -> None:
     """Remove what processes that were killed have left unfinished; another run's may still be at work."""
     for part in folder.glob(f".*.*{_PART}"):
-        if not _is_running(int(part.name.split(".")[-2])):
+        process = part.name.split(".")[-2]
+        if process.isdecimal() and not _is_running(int(process)):
             part.unlink(missing_ok=True)
 
 
@@ -60,7 +61,7 @@ def _is_running(process: int) -> bool:
         return False
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:  # it is somebody else's
         pass
