@@ -254,8 +254,7 @@ EXPERIMENTS = (
         "paper/readings-depth",
         "Cover Type: depth of the trees, with other readings (remaining / estimate / draw / quorum / test interval)",
         "what the text leaves open",
-        {reading.label: reading.forest for reading in DEEP_RIVALS}
-        | {"path / weights / 1024, one tree": CAREFUL_TREE},
+        {reading.label: reading.forest for reading in DEEP_RIVALS} | {"path / weights / 1024, one tree": CAREFUL_TREE},
     ),
     by_reading("paper/readings-adult", "Adult", ADULT, ON_ADULT[FOREST_LABEL], RIVALS),
     by_reading("paper/readings-census1990", "Census 1990", CENSUS1990, ON_CENSUS1990[FOREST_LABEL], RIVALS),
