@@ -20,7 +20,6 @@ from bandit_forest.errors import MissingExtraError
 from bandit_forest.experiments import EXPERIMENTS, Experiment, Setting, commands, find, reference_forest
 from bandit_forest.experiments.files import remove_parts
 from bandit_forest.experiments.making import Place, all_parameters, make_model, make_place, make_player
-from bandit_forest.experiments.paper import READINGS
 from bandit_forest.experiments.reference_forest import GreedyForest, RandomForest, fitted_file
 from bandit_forest.experiments.reference_rewards import play_reference, read_rewards, rewards_file
 from bandit_forest.experiments.routing import FlatForest, TreeArrays
@@ -125,10 +124,6 @@ def test_the_preset_is_the_first_of_the_readings():
     preset = BanditForest.paper(n_variables=1, n_actions=2).parameters
     readings = [setting.policy.parameters for setting in EXPERIMENTS["paper/readings"].settings]
     assert readings[0] == {"growth": preset["growth"], "exploration": preset["exploration"]}
-
-
-def test_a_reading_of_the_preset_has_its_tree():
-    assert READINGS[0].tree.parameters["growth"] == BanditTree(n_variables=1, n_actions=2).parameters["growth"]
 
 
 def test_the_preset_of_a_tree_is_one_of_the_tolerances():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -38,7 +37,7 @@ _DEFAULT_EXPLORATION = InverseGap()
 
 # The presets of the paper's experiments: docs/decisions.md says how its readings were chosen.
 _PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="repeated", test_interval=1024)
-_TREE_GROWTH = replace(_PAPER_GROWTH, tolerance=0.6)  # "without randomization": the middle of the forest's range
+_TREE_GROWTH = Elimination(tolerance=0.6, remaining="path", estimate="weights", test_interval=64)
 _PAPER_MAX_NODES = 2**14
 _PAPER_EXPLORATION = UniformOverRemaining(draw="tree", quorum=0.3)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from bandit_forest.experiments.experiment import Experiment, Made, Published, Setting
@@ -40,15 +39,16 @@ FORESTS_AND_TREES = {
     "Optimal random forest": Made(name="GreedyForest", parameters=WITHOUT_MISTAKES),
 }
 
-PRESET = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="repeated", test_interval=1024)
 
-TREE_TOLERANCE = 0.6  # of the preset of trees
+def tree(estimate: Estimate, *, test_interval: int, tolerance: float = 0.6) -> Made:
+    """Describe a single tree; 0.6 is the middle of the range from which the nodes of a forest draw."""
+    growth = Elimination(tolerance=tolerance, remaining="path", estimate=estimate, test_interval=test_interval)
+    return Made(name="BanditTree", parameters={"growth": growth})
+
 
 # The paper gives the tolerances of its forests, but not that of its tree.
 TOLERANCES = {
-    f"Bandit Tree, tolerance {tolerance:g}": Made(
-        name="BanditTree", parameters={"growth": replace(PRESET, tolerance=tolerance)}
-    )
+    f"Bandit Tree, tolerance {tolerance:g}": tree("weights", test_interval=64, tolerance=tolerance)
     for tolerance in (0.2, 0.4, 0.6, 0.8)
 }
 
@@ -154,20 +154,16 @@ class Reading(NamedTuple):
         return " / ".join(f"{word:g}" if isinstance(word, float) else f"{word}" for word in self)
 
     @property
-    def growth(self) -> Elimination:
-        """How its forest grows."""
-        return replace(PRESET, remaining=self.remaining, estimate=self.estimate, test_interval=self.test_interval)
-
-    @property
     def forest(self) -> Made:
         """The paper's forest that follows it."""
+        growth = Elimination(
+            tolerance=(0.4, 0.8),
+            remaining=self.remaining,
+            estimate=self.estimate,
+            test_interval=self.test_interval,
+        )
         exploration = UniformOverRemaining(draw=self.draw, quorum=self.quorum)
-        return Made(name="BanditForest.paper", parameters={"growth": self.growth, "exploration": exploration})
-
-    @property
-    def tree(self) -> Made:
-        """The paper's tree that follows it: without randomisation, and with nothing to vote on."""
-        return Made(name="BanditTree", parameters={"growth": replace(self.growth, tolerance=TREE_TOLERANCE)})
+        return Made(name="BanditForest.paper", parameters={"growth": growth, "exploration": exploration})
 
 
 READINGS = (
@@ -200,7 +196,9 @@ RIVALS = tuple(READINGS[number] for number in (0, 1, 10, 11, 12, 15, 20))
 """The preset and those near it on Cover Type: on all data sets."""
 DEEP_RIVALS = tuple(READINGS[number] for number in (20, 23, 18, 10, 12, 1))
 """Those with no more regret than the preset when trees are deep, and one whose bounds count plays: at every depth."""
-CAREFUL_TREE = Reading("path", "weights", "tree", 1.0, 1024).tree
+SINGLE_TREES = {
+    f"path / {estimate} / 1024, one tree": tree(estimate, test_interval=1024) for estimate in ("repeated", "weights")
+}
 
 
 def by_reading(id: str, title: str, world: Made, published: Published, readings: tuple[Reading, ...]) -> Experiment:
@@ -254,7 +252,7 @@ EXPERIMENTS = (
         "paper/readings-depth",
         "Cover Type: depth of the trees, with other readings (remaining / estimate / draw / quorum / test interval)",
         "what the text leaves open",
-        {reading.label: reading.forest for reading in DEEP_RIVALS} | {"path / weights / 1024, one tree": CAREFUL_TREE},
+        {reading.label: reading.forest for reading in DEEP_RIVALS} | SINGLE_TREES,
     ),
     by_reading("paper/readings-adult", "Adult", ADULT, ON_ADULT[FOREST_LABEL], RIVALS),
     by_reading("paper/readings-census1990", "Census 1990", CENSUS1990, ON_CENSUS1990[FOREST_LABEL], RIVALS),
