@@ -95,7 +95,9 @@ def summary(
     )
 
 
-def by_depth(id: str, title: str, shows: str, kinds: Mapping[str, Made]) -> Experiment:
+def by_depth(
+    id: str, title: str, shows: str, kinds: Mapping[str, Made], chart: Literal["levels", "dots"] = "levels"
+) -> Experiment:
     """Compare kinds of policies at several depths."""
     return Experiment(
         id=id,
@@ -111,7 +113,7 @@ def by_depth(id: str, title: str, shows: str, kinds: Mapping[str, Made]) -> Expe
             for kind, made in kinds.items()
             for depth in (2, 4, 6, 8, 10)
         ),
-        chart="levels",
+        chart=chart,
     )
 
 
@@ -253,6 +255,7 @@ EXPERIMENTS = (
         "Cover Type: depth of the trees, with other readings (remaining / estimate / draw / quorum / test interval)",
         "what the text leaves open",
         {reading.label: reading.forest for reading in DEEP_RIVALS} | SINGLE_TREES,
+        chart="dots",
     ),
     by_reading("paper/readings-adult", "Adult", ADULT, ON_ADULT[FOREST_LABEL], RIVALS),
     by_reading("paper/readings-census1990", "Census 1990", CENSUS1990, ON_CENSUS1990[FOREST_LABEL], RIVALS),
