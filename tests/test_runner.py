@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import signal
@@ -14,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from bandit_forest.cli import main
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.experiments import EXPERIMENTS
+from bandit_forest.experiments.display import Display
 from bandit_forest.experiments.manifest import OtherRunError
 from bandit_forest.experiments.plan import Stage
 from bandit_forest.experiments.pool import TaskFailedError, Update, run_tasks
@@ -296,3 +299,22 @@ def test_a_task_that_fails_is_named_and_stops_the_others(what: str, why: str, tm
     with pytest.raises(TaskFailedError, match=f"Doing {what} failed: {why}"):
         run_tasks([Doing("nothing for long", tmp_path), Doing(what, tmp_path)], jobs=2, on_update=lambda *_: None)
     assert time.monotonic() - began < PATIENCE / 2
+
+
+# What is seen of it
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_task_that_has_all_but_finished_is_waited_for(terminal: bool, tmp_path: Path):
+    tasks = [Doing("this", tmp_path), Doing("that", tmp_path)]
+    stage = Stage(name="Trials", unit="events", tasks=tasks, n_done=0, jobs=2)
+    console = Console(file=io.StringIO(), force_terminal=terminal, color_system=None, width=100)
+    with Display(console) as display:
+        update = display.watch(stage)
+        update(0, Update(0, None))
+        update(1, Update(0, None))
+        update(0, Update(tasks[0].size, 0.25))  # all events, but its file is still to be named
+        update(1, Update(tasks[1].size, 0.5, is_finished=True))
+        update(0, Update(tasks[0].size, 0.25, is_finished=True))
+    shown = console.file.getvalue()
+    assert shown.index("reward 50.0%") < shown.rindex("reward 25.0%")

@@ -73,6 +73,7 @@ class _Watch:
         self._bars: dict[int, TaskID] = {}
         self._starts: dict[int, float] = {}
         self._n_done: dict[int, int] = {}
+        self._n_running = len(stage.tasks)  # a task that has done all of its events may still have rows to write
         if stage.tasks:
             self._whole = self._add(stage.name, sum(task.size for task in stage.tasks))
 
@@ -90,11 +91,9 @@ class _Watch:
             self._progress.remove_task(self._bars[number])
             seconds = time.monotonic() - self._starts[number]
             self._console.print(f"{task.label}: {', '.join(filter(None, [reward, f'{seconds:,.1f} s']))}", style="dim")
-            self._finish_stage()
+            self._n_running -= 1
+            if self._n_running == 0:
+                self._progress.remove_task(self._whole)
 
     def _add(self, description: str, size: int) -> TaskID:
         return self._progress.add_task(description, total=size, unit=self._stage.unit, reward="")
-
-    def _finish_stage(self) -> None:
-        if sum(self._n_done.values()) == sum(task.size for task in self._stage.tasks):
-            self._progress.remove_task(self._whole)
