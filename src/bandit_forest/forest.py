@@ -155,9 +155,11 @@ class BanditForest(CompiledPolicy):
         """Make the forest of the paper's experiments.
 
         Depths from 10 to 18, tolerances from 0.4 to 0.8 and 80 % of the variables at each node, uniform draws among the
-        remaining actions, rewards divided by their propensity. What the text leaves open is read as earns most while
-        the forest stays ahead of `BanditTree`, as in the paper. With `growth=Elimination()` and
-        `exploration=RoundRobin()` it is the algorithm that the paper analyses, with its guarantees.
+        remaining actions, rewards divided by their propensity. Where the text leaves a choice, it is that of the least
+        regret on Cover Type among those tried that stay ahead of `BanditTree` at every depth, on average: a vote takes
+        three trees in ten, and an event counts 1 / propensity plays in the bounds too, which has no proof. With
+        `growth=Elimination()` and `exploration=RoundRobin()` it is the algorithm that the paper analyses, with its
+        guarantees.
 
         Examples
         --------
@@ -337,8 +339,8 @@ class BanditForest(CompiledPolicy):
 class BanditTree(BanditForest):
     """A single tree that grows by elimination: every node may split on every variable.
 
-    With the default `growth` it is the paper's Bandit Tree: all nodes have the same tolerance, so that nothing is
-    left to chance but the draws of actions.
+    With the default `growth` it is our reading of the paper's Bandit Tree: all nodes have the same tolerance, so that
+    nothing is left to chance but the draws of actions. Its bounds count plays, those of `BanditForest.paper` do not.
 
     Parameters
     ----------
