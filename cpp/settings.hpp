@@ -35,6 +35,12 @@ enum class Estimate : std::uint8_t {
     repeated,  // the same, and the bounds count 1 / propensity plays too
 };
 
+// Whose events are counted until the next test for elimination.
+enum class Clock : std::uint8_t {
+    path,    // a path's own visits: it tests by itself
+    forest,  // all events: all paths test together
+};
+
 // How an action is chosen while too few trees have settled.
 enum class Exploration : std::uint8_t {
     round_robin,  // all actions in rotation
@@ -47,10 +53,11 @@ struct EliminationSettings : Settings {
     double delta;               // probability of failure
     double min_tolerance;       // the tolerances of the nodes are drawn between this
     double max_tolerance;       // and this
-    std::size_t test_interval;  // a node tests for elimination every so many visits
+    std::size_t test_interval;  // a node tests for elimination every so many events
     double quorum;              // share of the trees that must have settled for a vote
     Remaining remaining;
     Estimate estimate;
+    Clock clock;
     Exploration exploration;
 };
 

@@ -22,6 +22,7 @@ __all__ = [
 
 Remaining = Literal["all", "path", "inherited"]
 Estimate = Literal["plays", "visits", "scaled", "weights", "repeated"]
+Clock = Literal["path", "forest"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +47,11 @@ class Elimination:
         words of section 5 taken literally), or by the sum of 1 / propensity ("weights", self-normalised). "repeated"
         is the last again, but an event counts 1 / propensity plays in the bounds too: as if it had been repeated.
     test_interval
-        A path tests for elimination every so many visits, and then only if its least played remaining action has been
+        A path tests for elimination every so many events, and then only if its least played remaining action has been
         played since the last test. Testing less often keeps every guarantee.
+    clock
+        Which events `test_interval` counts. "path": those that visit the path. "forest": all; then all paths test
+        together, so that those near the roots, which decide most, know most when they do.
 
     Examples
     --------
@@ -60,11 +64,13 @@ class Elimination:
     remaining: Remaining = "all"
     estimate: Estimate = "plays"
     test_interval: int = 1
+    clock: Clock = "path"
 
     def __post_init__(self) -> None:
         _store(self, delta=check_share(self.delta, "delta", "Elimination"))
         _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
         _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
+        _check_choice(self.clock, "clock", "Elimination", get_args(Clock))
         _store(self, test_interval=check_int(self.test_interval, "test_interval", "Elimination", high=2**31))
         _store(self, tolerance=_check_tolerance(self.tolerance))
 

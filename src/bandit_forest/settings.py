@@ -79,6 +79,7 @@ def _elimination_settings(
         quorum=exploration.quorum,
         remaining=_core.Remaining[growth.remaining],
         estimate=_core.Estimate[growth.estimate],
+        clock=_core.Clock[growth.clock],
         exploration=_core.Exploration[kind],
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from bandit_forest.experiments.experiment import Experiment, Made, Published, Setting
-from bandit_forest.rules import Elimination, Estimate, Remaining, UniformOverRemaining
+from bandit_forest.rules import Clock, Elimination, Estimate, Remaining, UniformOverRemaining
 
 __all__ = ["EXPERIMENTS"]
 
@@ -41,9 +41,11 @@ FORESTS_AND_TREES = {
 }
 
 
-def tree(estimate: Estimate, *, test_interval: int, tolerance: float = 0.6) -> Made:
+def tree(estimate: Estimate, *, test_interval: int, clock: Clock = "path", tolerance: float = 0.6) -> Made:
     """Describe a single tree; 0.6 is the middle of the range from which the nodes of a forest draw."""
-    growth = Elimination(tolerance=tolerance, remaining="path", estimate=estimate, test_interval=test_interval)
+    growth = Elimination(
+        tolerance=tolerance, remaining="path", estimate=estimate, test_interval=test_interval, clock=clock
+    )
     return Made(name="BanditTree", parameters={"growth": growth})
 
 
@@ -135,7 +137,12 @@ def by_size() -> Experiment:
     )
 
 
-WORDS_OF_READINGS = "remaining / estimate / draw / quorum / test interval"
+WORDS_OF_READINGS = "remaining / estimate / draw / quorum / visits or events from test to test"
+
+
+def interval_label(test_interval: int, clock: Clock) -> str:
+    """Give the words for how often paths test."""
+    return f"{test_interval} {'visits' if clock == 'path' else 'events'}"
 
 
 class Reading(NamedTuple):
@@ -150,12 +157,15 @@ class Reading(NamedTuple):
     quorum: float
     """Which share of the trees must have settled for a vote."""
     test_interval: int
-    """After how many visits a path tests for elimination again."""
+    """After how many events a path tests for elimination again."""
+    clock: Clock = "path"
+    """Whose events."""
 
     @property
     def label(self) -> str:
         """The words for it."""
-        return " / ".join(f"{word:g}" if isinstance(word, float) else f"{word}" for word in self)
+        interval = interval_label(self.test_interval, self.clock)
+        return f"{self.remaining} / {self.estimate} / {self.draw} / {self.quorum:g} / {interval}"
 
     @property
     def forest(self) -> Made:
@@ -165,27 +175,29 @@ class Reading(NamedTuple):
             remaining=self.remaining,
             estimate=self.estimate,
             test_interval=self.test_interval,
+            clock=self.clock,
         )
         exploration = UniformOverRemaining(draw=self.draw, quorum=self.quorum)
         return Made(name="BanditForest.paper", parameters={"growth": growth, "exploration": exploration})
 
 
-PRESET = Reading("path", "repeated", "tree", 0.3, 1024)
-SELF_NORMALISED = Reading("path", "weights", "tree", 0.05, 64)
+PRESET = Reading("path", "repeated", "tree", 0.3, 4096, "forest")
 
-# With deep trees, on Cover Type, none of these has more regret than the preset.
-DEEP_RIVALS = (
+# Run at several depths too.
+READINGS_BY_DEPTH = (
     Reading("path", "scaled", "tree", 0.3, 64),
     Reading("path", "scaled", "tree", 0.2, 64),
     Reading("path", "scaled", "tree", 0.1, 64),
     Reading("path", "scaled", "tree", 0.05, 64),
     Reading("path", "scaled", "union", 0.05, 64),
     Reading("path", "repeated", "tree", 0.3, 64),
+    Reading("path", "weights", "tree", 0.05, 64),
+    Reading("path", "repeated", "tree", 0.3, 1024),
 )
+# Run on all data sets.
 RIVALS = (
     PRESET,
-    *DEEP_RIVALS,
-    SELF_NORMALISED,
+    *READINGS_BY_DEPTH,
     Reading("path", "plays", "tree", 0.05, 64),
     Reading("path", "plays", "tree", 0.1, 64),
 )
@@ -206,8 +218,16 @@ READINGS = (
     Reading("path", "scaled", "tree", 0.5, 64),
     Reading("path", "weights", "tree", 0.3, 64),
 )
+TREES: tuple[tuple[Estimate, int, Clock], ...] = (
+    ("repeated", 4096, "forest"),
+    ("repeated", 1024, "path"),
+    ("weights", 1024, "path"),
+)
 SINGLE_TREES = {
-    f"path / {estimate} / 1024, one tree": tree(estimate, test_interval=1024) for estimate in ("repeated", "weights")
+    f"path / {estimate} / {interval_label(test_interval, clock)}, one tree": tree(
+        estimate, test_interval=test_interval, clock=clock
+    )
+    for estimate, test_interval, clock in TREES
 }
 
 
@@ -263,7 +283,7 @@ EXPERIMENTS = (
             "paper/readings-depth",
             f"Cover Type: depth of the trees, with other readings ({WORDS_OF_READINGS})",
             "what the text leaves open",
-            {reading.label: reading.forest for reading in (*DEEP_RIVALS, SELF_NORMALISED)} | SINGLE_TREES,
+            {reading.label: reading.forest for reading in READINGS_BY_DEPTH} | SINGLE_TREES,
         ),
         chart="dots",
         n_trials=3,
