@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.core
 
 GOLDEN = Path(__file__).parent / "golden"
 GROWTH = Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=8)
+BY_FOREST = replace(GROWTH, test_interval=300, clock="forest")
 
 
 def make_forest(**changes):
@@ -70,8 +72,9 @@ def assert_continue_alike(one, other):
 
 
 @pytest.mark.parametrize("exploration", [RoundRobin(), UniformOverRemaining(draw="union", quorum=0.2)])
-def test_a_loaded_forest_continues_as_if_it_had_never_stopped(tmp_path, exploration):
-    forest = grown_forest(exploration=exploration)
+@pytest.mark.parametrize("growth", [GROWTH, BY_FOREST])
+def test_a_loaded_forest_continues_as_if_it_had_never_stopped(tmp_path, growth, exploration):
+    forest = grown_forest(growth=growth, exploration=exploration)
     forest.save(tmp_path / "forest.bf")
     loaded = BanditForest.load(tmp_path / "forest.bf")
     assert loaded.parameters == forest.parameters
@@ -173,7 +176,9 @@ def test_flipped_bits_are_refused(saved, data):
 @given(data=st.data())
 def test_arrays_that_no_forest_could_have_written_never_crash(saved, data):
     """An altered file with a fitting checksum is refused or is a forest that still works."""
-    check_altered(*archive.unpack(saved, "forest.bf"), data)
+    header, arrays = archive.unpack(saved, "forest.bf")
+    header["parameters"]["growth"]["clock"] = data.draw(st.sampled_from(["path", "forest"]))
+    check_altered(header, arrays, data)
 
 
 @settings(max_examples=600, deadline=None, derandomize=True)

@@ -116,6 +116,19 @@ def test_a_repeated_event_counts_as_often_as_it_was_unlikely():
     assert rounds_to_settle("repeated", 0.25) == -(-plays // 4)
 
 
+def test_by_the_clock_of_the_forest_all_paths_test_together():
+    growth = Elimination(delta=1.0, tolerance=0.9, remaining="path", test_interval=2000, clock="forest")
+    forest = BanditForest.paper(n_variables=10, n_actions=2, n_trees=5, max_depth=3, growth=growth)
+    sizes = []
+    for context, reward in zip(*easy_world(7000), strict=True):
+        forest.play(context[None], reward[None])
+        sizes.append(forest.n_nodes)
+    grown = np.flatnonzero(np.diff([5, *sizes])) + 1
+    # Roots, then the paths that began there, and so on: one level a test.
+    assert grown.tolist() == [2000, 4000, 6000]
+    assert [sizes[number - 1] for number in grown] == [5 * 3, 5 * 7, 5 * 15]
+
+
 def test_the_rotation_visits_the_available_actions_in_turn():
     forest = BanditForest(n_variables=2, n_actions=4, growth=Elimination(), exploration=RoundRobin())
     decisions = [forest.decide([0, 1], available_actions=[3, 1, 2]) for _ in range(6)]
@@ -175,6 +188,7 @@ def test_wrong_parameters_are_refused_in_one_sentence(name, value):
         (Elimination, {"estimate": None}),
         (Elimination, {"test_interval": 0}),
         (Elimination, {"test_interval": 2**70}),
+        (Elimination, {"clock": "tree"}),
         (Greedy, {"min_events": 1}),
         (Greedy, {"min_events": 2**22}),
         (Greedy, {"min_gain": -1.0}),

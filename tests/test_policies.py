@@ -38,7 +38,11 @@ SUBJECTS = [
         n_events=1500,
     ),
     Subject(make=partial(BanditForest, n_trees=10, max_nodes=15, growth=GREEDY), name="BanditForest"),
-    Subject(make=partial(BanditForest.paper, n_trees=20, max_depth=(1, 3)), name="BanditForest.paper"),
+    Subject(
+        make=partial(BanditForest.paper, n_trees=20, max_depth=(1, 3)),
+        name="BanditForest.paper",
+        n_events=20_000,  # it tests for elimination every 4,096
+    ),
     Subject(make=partial(BanditForest, n_trees=5, max_depth=1, variable_share=0.8, **DRAWS), name="BanditForest.draws"),
     Subject(
         make=partial(BanditForest, n_trees=3, max_depth=1, variable_share=0.8, **ROTATION),
