@@ -87,7 +87,7 @@ void Elimination::learn(NodeId leaf, const Event& event) {
 }
 
 void Elimination::test() {
-    const std::size_t n_nodes = tree_.size();  // paths that begin now have nothing to test
+    const std::size_t n_nodes = tree_.size();  // paths that begin now wait for the next test
     for (NodeId node = 0; node < n_nodes; ++node) {
         const NodeState& state = states_[node];
         if (state.status == Status::terminal || state.stump >= 0) {

@@ -59,7 +59,7 @@ class Elimination {
     // Learns one event in the leaf that its context leads to.
     void learn(NodeId leaf, const Event& event);
 
-    // Tests all paths for elimination.
+    // Tests all paths for elimination, in the order of their numbers: the first to split take the room that is left.
     void test();
 
     // Bring what is going to be touched nearer: for the decision, then for learning, once the action is known.

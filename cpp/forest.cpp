@@ -37,6 +37,9 @@ void Forest<Growth>::archive(Archive& io) {
     io(events_);
     decisions_ = decisions;
     rotations_ = rotations;
+    if constexpr (Archive::loading) {
+        require(events_ < (1ULL << 53U), "a forest has learned more events than there can be");
+    }
     growth_.archive(io, events_);
 }
 

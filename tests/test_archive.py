@@ -82,8 +82,9 @@ def test_a_loaded_forest_continues_as_if_it_had_never_stopped(tmp_path, growth, 
     assert_continue_alike(forest, loaded)
 
 
-def test_saving_often_changes_nothing(tmp_path):
-    straight, interrupted = make_forest(), make_forest()
+@pytest.mark.parametrize("growth", [GROWTH, BY_FOREST])
+def test_saving_often_changes_nothing(tmp_path, growth):
+    straight, interrupted = make_forest(growth=growth), make_forest(growth=growth)
     contexts, rewards = stream(2000)
     straight.play(contexts, rewards)
     for start in range(0, 2000, 250):
@@ -194,6 +195,13 @@ def check_altered(header, arrays, data):
         altered[position] = data.draw(st.integers(0, 255))
     with suppress(DamagedFileError):
         BanditForest._from_parts(header, bytes(altered), name="forest.bf").play(*stream(200, seed=3))
+
+
+def test_a_number_of_events_that_would_overflow_is_refused(saved):
+    header, arrays = archive.unpack(saved, "forest.bf")
+    altered = arrays[:16] + struct.pack("<Q", 2**64 - 5) + arrays[24:]
+    with pytest.raises(DamagedFileError, match="more events than there can be"):
+        BanditForest._from_parts(header, altered, name="forest.bf")
 
 
 def numbers_of(arrays):

@@ -21,7 +21,7 @@ GROWTHS = st.builds(
     tolerance=TOLERANCES,
     remaining=st.sampled_from(["all", "path", "inherited"]),
     estimate=st.sampled_from(["plays", "visits", "scaled", "weights", "repeated"]),
-    test_interval=st.sampled_from([1, 2, 7, 64]),
+    test_interval=st.sampled_from([1, 2, 7, 64, 100]),
     clock=st.sampled_from(["path", "forest"]),
 )
 QUORUMS = st.sampled_from([0.1, 0.5, 1.0])
@@ -130,9 +130,10 @@ def easy_parameters(**changes):
     "exploration", [RoundRobin(), UniformOverRemaining(draw="union"), UniformOverRemaining(draw="tree", quorum=0.5)]
 )
 @pytest.mark.parametrize("remaining", ["all", "path", "inherited"])
-@pytest.mark.parametrize("clock", ["path", "forest"])
-def test_forests_that_grow_and_settle_are_identical(exploration, remaining, clock):
-    growth = Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining=remaining, test_interval=4, clock=clock)
+@pytest.mark.parametrize(("test_interval", "clock"), [(4, "path"), (4, "forest"), (100, "forest")])
+def test_forests_that_grow_and_settle_are_identical(exploration, remaining, test_interval, clock):
+    tests = {"test_interval": test_interval, "clock": clock}
+    growth = Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining=remaining, **tests)
     parameters = easy_parameters(exploration=exploration, growth=growth)
     core, reference = BanditForest(**parameters), ReferenceForest(**parameters)
     contexts, rewards = world(parameters, n_events=6000, fractional=False, seed=9)

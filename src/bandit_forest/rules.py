@@ -51,7 +51,8 @@ class Elimination:
         played since the last test. Testing less often keeps every guarantee.
     clock
         Which events `test_interval` counts. "path": those that visit the path. "forest": all; then all paths test
-        together, so that those near the roots, which decide most, know most when they do.
+        together, so that those near the roots, which decide most, know most when they do. That looks at every path:
+        the interval should be long.
 
     Examples
     --------

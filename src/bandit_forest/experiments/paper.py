@@ -140,11 +140,6 @@ def by_size() -> Experiment:
 WORDS_OF_READINGS = "remaining / estimate / draw / quorum / visits or events from test to test"
 
 
-def interval_label(test_interval: int, clock: Clock) -> str:
-    """Give the words for how often paths test."""
-    return f"{test_interval} {'visits' if clock == 'path' else 'events'}"
-
-
 class Reading(NamedTuple):
     """What the paper leaves open."""
 
@@ -159,13 +154,14 @@ class Reading(NamedTuple):
     test_interval: int
     """After how many events a path tests for elimination again."""
     clock: Clock = "path"
-    """Whose events."""
+    """Which events: the path's visits, or all."""
 
     @property
     def label(self) -> str:
         """The words for it."""
-        interval = interval_label(self.test_interval, self.clock)
-        return f"{self.remaining} / {self.estimate} / {self.draw} / {self.quorum:g} / {interval}"
+        events = "visits" if self.clock == "path" else "events"
+        words = (self.remaining, self.estimate, self.draw, f"{self.quorum:g}", f"{self.test_interval} {events}")
+        return " / ".join(words)
 
     @property
     def forest(self) -> Made:
@@ -183,7 +179,7 @@ class Reading(NamedTuple):
 
 PRESET = Reading("path", "repeated", "tree", 0.3, 4096, "forest")
 
-# Run at several depths too.
+# Run at several depths too; the preset is in paper/depth.
 READINGS_BY_DEPTH = (
     Reading("path", "scaled", "tree", 0.3, 64),
     Reading("path", "scaled", "tree", 0.2, 64),
@@ -218,16 +214,10 @@ READINGS = (
     Reading("path", "scaled", "tree", 0.5, 64),
     Reading("path", "weights", "tree", 0.3, 64),
 )
-TREES: tuple[tuple[Estimate, int, Clock], ...] = (
-    ("repeated", 4096, "forest"),
-    ("repeated", 1024, "path"),
-    ("weights", 1024, "path"),
-)
 SINGLE_TREES = {
-    f"path / {estimate} / {interval_label(test_interval, clock)}, one tree": tree(
-        estimate, test_interval=test_interval, clock=clock
-    )
-    for estimate, test_interval, clock in TREES
+    "path / repeated / 4096 events, one tree": tree("repeated", test_interval=4096, clock="forest"),
+    "path / repeated / 1024 visits, one tree": tree("repeated", test_interval=1024),
+    "path / weights / 1024 visits, one tree": tree("weights", test_interval=1024),
 }
 
 

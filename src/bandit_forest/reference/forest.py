@@ -68,7 +68,7 @@ class ReferenceTree:
             self._test(node)
 
     def test(self) -> None:
-        """Test all paths; what one of them decides does not concern the others."""
+        """Test all paths in the order in which they began: the first to split take the room that is left."""
         for node in list(self.nodes):
             if node.variable is None:
                 self._test(node)
