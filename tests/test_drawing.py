@@ -83,7 +83,7 @@ def test_what_is_deeper_is_summed_up(forest):
         summed = [title for title in texts(drawing, "title") if title.endswith(" leaves")]
         assert len(boxes(drawing, "box")) + sum(int(title.split()[0]) for title in summed) == n_leaves
         assert len(boxes(drawing, "more")) == len(summed)
-        assert texts(drawing, "note")[0].endswith("8,000 events")
+        assert texts(drawing, "note")[0].endswith(f"{forest.n_events:,} events")
 
 
 def test_a_tree_of_one_leaf():
