@@ -137,7 +137,7 @@ def by_size() -> Experiment:
     )
 
 
-WORDS_OF_READINGS = "remaining / estimate / draw / quorum / visits or events from test to test"
+WORDS_OF_READINGS = "remaining / estimate / draw / quorum / test interval"
 
 
 class Reading(NamedTuple):
