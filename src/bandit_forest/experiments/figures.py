@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ __all__ = ["caption", "draw_figure", "render"]
 # apart without colours.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#777777", "#8B4A8B")
 _DASHES = ("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 2, 1, 2)), ":", (0, (9, 2)))
+_TITLE_WIDTH = 90  # letters that fit above a figure
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -44,7 +46,7 @@ def draw_figure(results: Results) -> Figure:
         figure = Figure(layout="constrained", dpi=150)
         draw = {"policies": _draw_policies, "levels": _draw_levels, "dots": _draw_dots}[results.experiment.chart]
         draw(figure, results)
-        figure.suptitle(results.title, fontsize=10)
+        figure.suptitle(textwrap.fill(results.title, _TITLE_WIDTH), fontsize=10)
     return figure
 
 
