@@ -157,10 +157,10 @@ class BanditForest(CompiledPolicy):
         """Make the forest of the paper's experiments.
 
         Depths from 10 to 18, tolerances from 0.4 to 0.8 and 80 % of the variables at each node, uniform draws among the
-        remaining actions, rewards divided by their propensity. Where the text leaves a choice, it is one that none
-        of those tried beats clearly on Cover Type, and that ends within a point of the paper's forest: a vote takes three
-        trees in ten, an event counts 1 / propensity plays in the bounds too, which has no proof, and all paths test
-        together after every 4,096th event, so that nothing is eliminated before the first of these. With
+        remaining actions, rewards divided by their propensity. Where the text leaves a choice, it is one that none of
+        those tried beats clearly on Cover Type, and that ends within a point of the paper's forest: a vote takes
+        three trees in ten, an event counts 1 / propensity plays in the bounds too, which has no proof, and all paths
+        test together after every 4,096th event, so that nothing is eliminated before the first of these. With
         `growth=Elimination()` and `exploration=RoundRobin()` it is the algorithm that the paper analyses, with its
         guarantees.
 
