@@ -1,5 +1,6 @@
 // The end of a round: what a node tests, and what it eliminates.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "bounds.hpp"
@@ -32,6 +33,7 @@ double denominator_of(Estimate estimate, const Tally& tally, std::uint64_t visit
             return static_cast<double>(visits);
         case Estimate::weights:
         case Estimate::repeated:
+        case Estimate::geometric:
             return tally.weight;
     }
     return 0.0;
@@ -41,7 +43,8 @@ double denominator_of(Estimate estimate, const Tally& tally, std::uint64_t visit
 double count_of(Estimate estimate, const Tally& tally) {
     const auto plays = static_cast<double>(tally.plays);
     // Each play weighs 1 or more; only rounding could make their sum less.
-    return estimate == Estimate::repeated ? std::max(plays, tally.weight) : plays;
+    const bool repeats = estimate == Estimate::repeated || estimate == Estimate::geometric;
+    return repeats ? std::max(plays, tally.weight) : plays;
 }
 
 // The plays that the bounds count for the least played of some actions.
@@ -54,7 +57,11 @@ double least_count(Estimate estimate, ConstWords actions, std::span<const Tally>
 }  // namespace
 
 double Elimination::denominator(NodeId node, std::size_t action) const {
-    return denominator_of(settings_->estimate, tallies(node)[action], states_[node].visits);
+    const Tally& tally = tallies(node)[action];
+    if (settings_->estimate == Estimate::geometric && states_[node].status == Status::selecting) {
+        return std::sqrt(static_cast<double>(tally.plays) * tally.weight);
+    }
+    return denominator_of(settings_->estimate, tally, states_[node].visits);
 }
 
 void Elimination::test(NodeId node) {

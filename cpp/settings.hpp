@@ -28,11 +28,12 @@ enum class Remaining : std::uint8_t {
 
 // What the sum of rewards of an action is divided by.
 enum class Estimate : std::uint8_t {
-    plays,     // plays of the action, rewards as they are
-    visits,    // visits of the path, rewards divided by their propensity (Horvitz-Thompson)
-    scaled,    // plays of the action, rewards divided by their propensity: the paper's words taken literally
-    weights,   // the sum of 1 / propensity, rewards divided by their propensity (self-normalised)
-    repeated,  // the same, and the bounds count 1 / propensity plays too
+    plays,      // plays of the action, rewards as they are
+    visits,     // visits of the path, rewards divided by their propensity (Horvitz-Thompson)
+    scaled,     // plays of the action, rewards divided by their propensity: the paper's words taken literally
+    weights,    // the sum of 1 / propensity, rewards divided by their propensity (self-normalised)
+    repeated,   // the same, and the bounds count 1 / propensity plays too
+    geometric,  // the same, but while a path selects its variable the geometric mean of the plays and that sum
 };
 
 // Whose events are counted until the next test for elimination.

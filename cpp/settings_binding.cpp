@@ -21,7 +21,8 @@ void bind_choices(nb::module_& m) {
         .value("visits", Estimate::visits)
         .value("scaled", Estimate::scaled)
         .value("weights", Estimate::weights)
-        .value("repeated", Estimate::repeated);
+        .value("repeated", Estimate::repeated)
+        .value("geometric", Estimate::geometric);
     nb::enum_<Clock>(m, "Clock").value("path", Clock::path).value("forest", Clock::forest);
     nb::enum_<Exploration>(m, "Exploration")
         .value("round_robin", Exploration::round_robin)

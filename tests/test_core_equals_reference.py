@@ -20,7 +20,7 @@ GROWTHS = st.builds(
     delta=st.floats(0.01, 1.0),
     tolerance=TOLERANCES,
     remaining=st.sampled_from(["all", "path", "inherited"]),
-    estimate=st.sampled_from(["plays", "visits", "scaled", "weights", "repeated"]),
+    estimate=st.sampled_from(["plays", "visits", "scaled", "weights", "repeated", "geometric"]),
     test_interval=st.sampled_from([1, 2, 7, 64, 100]),
     clock=st.sampled_from(["path", "forest"]),
 )

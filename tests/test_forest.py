@@ -87,7 +87,7 @@ def test_mean_rewards_of_untried_actions_are_unknown():
     np.testing.assert_array_equal(forest.mean_rewards([1, 1, 1, 1]), [np.nan, np.nan, 0.25])
 
 
-@pytest.mark.parametrize("estimate", ["plays", "visits", "scaled", "weights", "repeated"])
+@pytest.mark.parametrize("estimate", ["plays", "visits", "scaled", "weights", "repeated", "geometric"])
 def test_a_mean_reward_is_one_whatever_elimination_compares(estimate):
     growth = Elimination(tolerance=0.4, remaining="path", estimate=estimate, test_interval=64)
     forest = BanditForest.paper(n_variables=4, n_actions=3, n_trees=5, max_depth=1, growth=growth)
@@ -114,6 +114,16 @@ def test_a_repeated_event_counts_as_often_as_it_was_unlikely():
     assert rounds_to_settle("weights", 0.25) == plays
     assert rounds_to_settle("repeated", 1.0) == plays
     assert rounds_to_settle("repeated", 0.25) == -(-plays // 4)
+
+
+def test_the_geometric_mean_favours_rare_draws_until_the_choice_is_final():
+    growth = Elimination(tolerance=0.3, remaining="path", estimate="geometric")
+    tree = BanditTree(n_variables=2, n_actions=2, max_depth=1, growth=growth)
+    for context in 1000 * ([0, 0], [1, 1]):
+        tree.learn(context, 0, 0.6, propensity=1.0)
+        tree.learn(context, 1, 0.5, propensity=0.04)
+    # The root selects a variable: 0.5 counts sqrt(1 / 0.04) = 5 times as much. Its children are final: 0.6 is better.
+    assert tree.tree(0).nodes.remaining_actions.tolist() == [[0, 1], [1, 0], [1, 0]]
 
 
 def test_by_the_clock_of_the_forest_all_paths_test_together():

@@ -28,6 +28,8 @@ class Estimate(enum.Enum):
 
     repeated = 4
 
+    geometric = 5
+
 class Clock(enum.Enum):
     path = 0
 

@@ -50,18 +50,20 @@ class Tally:
         """Give the tally of one variable."""
         return Tally(self.plays[:, variable], self.weight[:, variable], self.gain[:, variable])
 
-    def denominators(self, growth: Elimination) -> Floats:
+    def denominators(self, growth: Elimination, *, selecting: bool) -> Floats:
         """Give what the gain of each action is divided by before elimination compares it."""
+        if growth.estimate == "geometric" and selecting:
+            return np.sqrt(self.plays * self.weight)
         if growth.estimate == "visits":
             return np.full(self.plays.shape, float(self.plays.sum()))
-        if growth.estimate in ("weights", "repeated"):
+        if growth.estimate in ("weights", "repeated", "geometric"):
             return self.weight
         return self.plays.astype(np.float64)
 
     def least_count(self, actions: list[int], growth: Elimination) -> float:
         """Give the plays that the bounds count for the least played of some actions."""
         plays = self.plays[actions].astype(np.float64)
-        if growth.estimate == "repeated":
+        if growth.estimate in ("repeated", "geometric"):
             # Each play weighs 1 or more; only rounding could make their sum less.
             plays = np.maximum(plays, self.weight[actions])
         return float(plays.min())
@@ -124,7 +126,7 @@ class Node:
     def eliminate_variables(self, growth: Elimination, bounds: Bounds) -> None:
         """Remove irrelevant variables: line 9 of VE with equation (3)."""
         played = np.flatnonzero(self.tally.plays)
-        denominators = self.tally.denominators(growth)[played, None]
+        denominators = self.tally.denominators(growth, selecting=True)[played, None]
         # μ^i_{k,v} and μ^i = Σ_v max_k μ^i_{k,v}, over all actions: one that the path has eliminated may well be the
         # best for a value of a variable. Both values share the denominator, the plays of k on the path.
         gains1 = self.ones.gain[played]
@@ -141,22 +143,25 @@ class Node:
         for variable in self.remaining_variables:
             for value in (0, 1):
                 actions = self.actions_by_value[variable, value]
-                self.actions_by_value[variable, value] = self._kept(
-                    actions, self.given(variable, value), growth, bounds
-                )
+                tally = self.given(variable, value)
+                denominators = tally.denominators(growth, selecting=False)  # the actions that remain are to stay
+                self.actions_by_value[variable, value] = self._kept(actions, tally, denominators, growth, bounds)
 
     def eliminate_actions(self, growth: Elimination, bounds: Bounds) -> None:
         """Remove irrelevant actions of the path: AE with equation (4) on the path's own events."""
-        self.remaining_actions = self._kept(self.remaining_actions, self.tally, growth, bounds)
+        denominators = self.tally.denominators(growth, selecting=self.status == "selecting")
+        self.remaining_actions = self._kept(self.remaining_actions, self.tally, denominators, growth, bounds)
 
     def given(self, variable: int, value: int) -> Tally:
         """Give the tally of the events with `variable = value`."""
         ones = self.ones.column(variable)
         return ones if value == 1 else self.tally.less(ones)
 
-    def _kept(self, actions: list[int], tally: Tally, growth: Elimination, bounds: Bounds) -> list[int]:
+    def _kept(
+        self, actions: list[int], tally: Tally, denominators: Floats, growth: Elimination, bounds: Bounds
+    ) -> list[int]:
         least = tally.least_count(actions, growth)
         if least == 0.0:
             return actions
-        means = (tally.gain[actions] / tally.denominators(growth)[actions]).tolist()
+        means = (tally.gain[actions] / denominators[actions]).tolist()
         return survivors(actions, means, self.tolerance, ACTION_WIDTH * radius(least, bounds.actions))
