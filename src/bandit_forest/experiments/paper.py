@@ -177,7 +177,7 @@ class Reading(NamedTuple):
         return Made(name="BanditForest.paper", parameters={"growth": growth, "exploration": exploration})
 
 
-PRESET = Reading("path", "repeated", "tree", 0.3, 4096, "forest")
+PRESET = Reading("path", "geometric", "union", 0.3, 4096, "forest")
 
 # Run at several depths too; the preset is in paper/depth.
 READINGS_BY_DEPTH = (
@@ -189,6 +189,7 @@ READINGS_BY_DEPTH = (
     Reading("path", "repeated", "tree", 0.3, 64),
     Reading("path", "weights", "tree", 0.05, 64),
     Reading("path", "repeated", "tree", 0.3, 1024),
+    Reading("path", "repeated", "tree", 0.3, 4096, "forest"),
 )
 # Run on all data sets.
 RIVALS = (
@@ -213,11 +214,13 @@ READINGS = (
     Reading("path", "weights", "tree", 0.1, 64),
     Reading("path", "scaled", "tree", 0.5, 64),
     Reading("path", "weights", "tree", 0.3, 64),
+    Reading("path", "geometric", "tree", 0.3, 4096, "forest"),
 )
 SINGLE_TREES = {
     "path / repeated / 4096 events, one tree": tree("repeated", test_interval=4096, clock="forest"),
     "path / repeated / 1024 visits, one tree": tree("repeated", test_interval=1024),
     "path / weights / 1024 visits, one tree": tree("weights", test_interval=1024),
+    "path / geometric / 4096 events, one tree": tree("geometric", test_interval=4096, clock="forest"),
 }
 
 
