@@ -33,7 +33,7 @@ enum class Estimate : std::uint8_t {
     scaled,     // plays of the action, rewards divided by their propensity: the paper's words taken literally
     weights,    // the sum of 1 / propensity, rewards divided by their propensity (self-normalised)
     repeated,   // the same, and the bounds count 1 / propensity plays too
-    geometric,  // the same, but while a path selects its variable the geometric mean of the plays and that sum
+    geometric,  // the same, but the geometric mean of the plays and that sum where a choice is not final
 };
 
 // Whose events are counted until the next test for elimination.

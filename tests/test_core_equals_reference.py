@@ -1,5 +1,7 @@
 """The compiled forest makes the same decisions as the specification, on random worlds and settings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -131,8 +133,9 @@ def easy_parameters(**changes):
 )
 @pytest.mark.parametrize("remaining", ["all", "path", "inherited"])
 @pytest.mark.parametrize(("test_interval", "clock"), [(4, "path"), (4, "forest"), (100, "forest")])
-def test_forests_that_grow_and_settle_are_identical(exploration, remaining, test_interval, clock):
-    tests = {"test_interval": test_interval, "clock": clock}
+@pytest.mark.parametrize("estimate", ["plays", "geometric"])
+def test_forests_that_grow_and_settle_are_identical(exploration, remaining, test_interval, clock, estimate):
+    tests = {"test_interval": test_interval, "clock": clock, "estimate": estimate}
     growth = Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining=remaining, **tests)
     parameters = easy_parameters(exploration=exploration, growth=growth)
     core, reference = BanditForest(**parameters), ReferenceForest(**parameters)
@@ -144,8 +147,10 @@ def test_forests_that_grow_and_settle_are_identical(exploration, remaining, test
     assert any((nodes.remaining_actions[nodes.depth == 2].sum(axis=1) == 1).any() for nodes in last_levels)
 
 
-def test_a_full_tree_goes_on_deciding_and_learning():
+@pytest.mark.parametrize("estimate", ["visits", "geometric"])
+def test_a_full_tree_goes_on_deciding_and_learning(estimate):
     parameters = easy_parameters(max_nodes=3)
+    parameters["growth"] = replace(parameters["growth"], estimate=estimate)
     core, reference = BanditForest(**parameters), ReferenceForest(**parameters)
     contexts, rewards = world(parameters, n_events=4000, fractional=False, seed=9)
     np.testing.assert_array_equal(core.play(contexts, rewards).actions, reference.play(contexts, rewards).actions)

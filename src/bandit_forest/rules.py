@@ -46,9 +46,9 @@ class Elimination:
         its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson), by the plays ("scaled", the
         words of section 5 taken literally), or by the sum of 1 / propensity ("weights", self-normalised). "repeated"
         is the last again, but an event counts 1 / propensity plays in the bounds too: as if it had been repeated.
-        "geometric" differs from it while a path selects its variable: there it divides by the geometric mean of the
-        plays and the sum of 1 / propensity, which speaks for actions that are rarely drawn; a wrong choice can still be
-        mended further down.
+        "geometric" differs from it until a path has chosen its variable: what can still be mended further down is
+        divided by the geometric mean of the plays and the sum of 1 / propensity, which favours actions that are
+        rarely drawn.
     test_interval
         A path tests for elimination every so many events, and then only if its least played remaining action has been
         played since the last test. Testing less often keeps every guarantee.
