@@ -58,6 +58,7 @@ double least_count(Estimate estimate, ConstWords actions, std::span<const Tally>
 
 double Elimination::denominator(NodeId node, std::size_t action) const {
     const Tally& tally = tallies(node)[action];
+    // What a path loses while it selects its variable can be mended further down.
     if (settings_->estimate == Estimate::geometric && states_[node].status == Status::selecting) {
         return std::sqrt(static_cast<double>(tally.plays) * tally.weight);
     }

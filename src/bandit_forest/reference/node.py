@@ -144,7 +144,7 @@ class Node:
             for value in (0, 1):
                 actions = self.actions_by_value[variable, value]
                 tally = self.given(variable, value)
-                denominators = tally.denominators(growth, selecting=False)  # the actions that remain are to stay
+                denominators = tally.denominators(growth, selecting=False)  # what goes is gone for good
                 self.actions_by_value[variable, value] = self._kept(actions, tally, denominators, growth, bounds)
 
     def eliminate_actions(self, growth: Elimination, bounds: Bounds) -> None:
