@@ -10,13 +10,13 @@ import tempfile
 from pathlib import Path
 
 from bandit_forest import BanditForest
-from bandit_forest.encoding import Categorical, ContextEncoder, Numeric
+from bandit_forest.encoding import Binned, Categorical, ContextEncoder
 
 OFFERS = ["holiday", "insurance", "phone"]
 
 encoder = ContextEncoder.from_schema(
     {
-        "age": Numeric(edges=(25, 40, 60)),
+        "age": Binned(edges=(25, 40, 60)),
         "device": Categorical(values=("desktop", "mobile", "tablet")),
         "returning": Categorical(values=(False, True)),
     }

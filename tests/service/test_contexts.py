@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from projects import GIVEN, LEARNED
 
-from bandit_forest.encoding import Categorical, ContextEncoder, Numeric
+from bandit_forest.encoding import Binned, Categorical, ContextEncoder
 from bandit_forest.service.contexts import ContextReader, fit_columns
 from bandit_forest.service.fields import BooleanField, CategoricalField, NumericField
 from bandit_forest.service.refusals import InvalidRequestError
@@ -127,7 +127,7 @@ def test_while_bins_are_learned_contexts_are_checked_just_so() -> None:
 def test_bins_and_values_are_learned() -> None:
     contexts = [{"age": age, "city": city, "member": True} for age, city in zip(range(9), "xxyyzzzwv", strict=True)]
     columns = fit_columns(LEARNED, contexts)
-    assert columns["age"] == Numeric(edges=(3, 6), missing=True)
+    assert columns["age"] == Binned(edges=(3, 6), missing=True)
     assert columns["city"] == Categorical(values=("x", "y", "z"))
     assert columns["member"] == Categorical(values=(False, True))
 

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from bandit_forest import _core
-from bandit_forest.encoding import Categorical, Column, ContextEncoder, Numeric
-from bandit_forest.encoding.fitting import fit_column
+from bandit_forest.encoding import Binned, Categorical, Column, ContextEncoder
+from bandit_forest.encoding.fitting import Resolution, fit_column
 from bandit_forest.errors import shown
 from bandit_forest.service.fields import BooleanField, CategoricalField, Field, NumericField
 from bandit_forest.service.refusals import InvalidRequestError
@@ -107,7 +107,7 @@ class ContextReader:
     def _tell_core(self, name: str) -> None:
         field, column, places = self._fields[name], self._columns[name], self._places[name]
         missing = places[-2] if field.missing else None
-        if isinstance(column, Numeric):
+        if isinstance(column, Binned):
             self._core.add_number(name, missing, column.edges, places)
         elif isinstance(field, BooleanField):
             self._core.add_flag(name, missing, if_false=places[0], if_true=places[1])
@@ -163,7 +163,7 @@ def fit_columns(fields: Mapping[str, Field], contexts: Sequence[Context]) -> dic
     --------
     >>> contexts = [{"age": age} for age in range(20, 30)]
     >>> fit_columns({"age": NumericField(n_bins=2)}, contexts)
-    {'age': Numeric(edges=(25.0,), missing=False)}
+    {'age': Binned(edges=(25.0,), missing=False)}
     """
     return {
         name: _fitted(name, field, [context.get(name) for context in contexts]) if is_learned(field) else _column(field)
@@ -174,10 +174,11 @@ def fit_columns(fields: Mapping[str, Field], contexts: Sequence[Context]) -> dic
 def _fitted(name: str, field: Field, values: list[Any]) -> Column:
     known = [value for value in values if value is not None]
     if isinstance(field, NumericField):
-        column = fit_column(np.array(known, dtype=np.float64), "numeric", field.n_bins, name, "the context")
-        assert isinstance(column, Numeric)
+        bins = Resolution(n_bins=field.n_bins)
+        column = fit_column(np.array(known, dtype=np.float64), "numeric", bins, name, "the context")
+        assert isinstance(column, Binned)
         edges = column.edges or (float(known[0]) if known else 0.0,)
-        return Numeric(edges=edges, missing=field.missing)
+        return Binned(edges=edges, missing=field.missing)
     assert isinstance(field, CategoricalField)
     frequent = [value for value, _ in Counter(known).most_common(field.max_values)]
     numbers_first = sorted(frequent, key=lambda value: (isinstance(value, str), value))
@@ -186,7 +187,7 @@ def _fitted(name: str, field: Field, values: list[Any]) -> Column:
 
 def _column(field: Field) -> Column:
     if isinstance(field, NumericField):
-        return Numeric(edges=field.edges or (), missing=field.missing)
+        return Binned(edges=field.edges or (), missing=field.missing)
     values = (False, True) if isinstance(field, BooleanField) else field.values or ()
     return Categorical(values=values, missing=field.missing)
 
