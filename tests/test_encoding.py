@@ -261,6 +261,36 @@ def test_all_forms_of_rows_give_the_same(form: str) -> None:
     np.testing.assert_array_equal(other.transform(FORMS[form]), encoder.transform(ROWS))
 
 
+encoders = st.one_of(
+    st.builds(ContextEncoder, n_bins=st.integers(2, 6), max_values=st.integers(1, 6)),
+    st.builds(ContextEncoder, max_thresholds=st.integers(1, 255), max_values=st.integers(1, 6)),
+)
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "pandas with nulls": lambda table: pd.DataFrame(table, dtype=object).convert_dtypes(),
+    "polars": lambda table: pl.DataFrame(table, strict=False),
+    "pyarrow": pa.table,
+}
+frame_columns = st.fixed_dictionaries(
+    {
+        "whole": st.lists(st.none() | st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3), min_size=5, max_size=5),
+        "number": st.lists(st.none() | st.floats(allow_infinity=False), min_size=5, max_size=5),
+        "text": st.lists(st.none() | st.sampled_from(["a", "b", "c"]), min_size=5, max_size=5),
+        "flag": st.lists(st.none() | st.booleans(), min_size=5, max_size=5),
+    }
+)
+
+
+@pytest.mark.parametrize("form", FRAMES)
+@settings(max_examples=100, deadline=None)
+@given(frame_columns, encoders)
+def test_a_frame_is_encoded_as_its_rows_are(form: str, table: dict[str, list[object]], encoder: ContextEncoder) -> None:
+    encoder.fit({name: column * 2 for name, column in table.items()} | {"varies": [0, 1] * 5})
+    table["varies"] = [1] * 5
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    np.testing.assert_array_equal(encoder.transform(FRAMES[form](table)), [encoder.encode(row) for row in rows])
+
+
 def test_arrays_of_two_dimensions_and_texts_are_taken() -> None:
     assert ContextEncoder(n_bins=2).fit(np.array([[1, 5], [2, 6], [3, 7]])).variable_names == ["x0 >= 2", "x1 >= 6"]
     assert ContextEncoder().fit({"x": np.array(["a", "b", "c"])}).variable_names == ["x = a", "x = b", "x = c"]
@@ -286,12 +316,6 @@ mixed_columns = st.one_of(
     st.lists(values, min_size=6, max_size=6),
     st.lists(st.one_of(st.none(), st.integers(0, 4), st.floats(-1, 1)), min_size=6, max_size=6),
     st.lists(st.sampled_from(["a", "b", None]), min_size=6, max_size=6),
-)
-
-
-encoders = st.one_of(
-    st.builds(ContextEncoder, n_bins=st.integers(2, 6), max_values=st.integers(1, 6)),
-    st.builds(ContextEncoder, max_thresholds=st.integers(1, 255), max_values=st.integers(1, 6)),
 )
 
 

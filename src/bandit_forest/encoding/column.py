@@ -22,6 +22,11 @@ class Column(ABC):
     missing: bool
     """Whether a missing value has a variable of its own."""
 
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """The numbers at which a numeric column is cut: an outcome is how many of them a number reaches."""
+        return ()
+
     @abstractmethod
     def outcome(self, value: object, name: str, owner: str) -> int:
         """Return the outcome of one value.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -17,6 +18,8 @@ from bandit_forest.encoding.tables import as_columns
 from bandit_forest.errors import InvalidArgumentError, refuse
 
 __all__ = ["ContextEncoder"]
+
+_EXACT = 2**53  # whole numbers up to here are floats, and comparing them is exact
 
 
 class ContextEncoder:
@@ -138,7 +141,7 @@ class ContextEncoder:
         n_rows = next(iter(table.values())).size
         contexts = np.zeros((n_rows, self.n_variables + 1), dtype=np.uint8)
         each = np.arange(n_rows)
-        for name, column, variables, codes in self._layout.columns:
+        for name, column, variables, codes, _ in self._layout.columns:
             outcomes = column.outcomes(table[name], name, owner)
             contexts[each, np.array(variables)[outcomes]] = np.array(codes, dtype=np.uint8)[outcomes]
         return np.ascontiguousarray(contexts[:, :-1])
@@ -161,8 +164,15 @@ class ContextEncoder:
             refuse("row", owner, "a mapping from column to value", row)
         n_variables = len(self._layout.variable_names)
         context = bytearray(n_variables + 1)
-        for name, column, variables, codes in self._layout.columns:
-            outcome = column.outcome(row.get(name), name, owner)
+        get = row.get
+        for name, column, variables, codes, limits in self._layout.columns:
+            value: Any = get(name)
+            kind = value.__class__
+            # Most numbers are plain, and the call would take as long as all the rest.
+            if limits and (kind is float or kind is int) and -_EXACT <= value <= _EXACT:
+                outcome = bisect_right(limits, value + 0.0)
+            else:
+                outcome = column.outcome(value, name, owner)
             context[variables[outcome]] = codes[outcome]
         return np.frombuffer(context, dtype=np.uint8, count=n_variables)
 

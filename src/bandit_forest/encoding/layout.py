@@ -13,13 +13,14 @@ __all__ = ["ColumnLayout", "Layout", "lay_out"]
 class ColumnLayout(NamedTuple):
     """The part of one column: by outcome, the variable that it sets, and the code to which it sets it.
 
-    The variable of an outcome that sets none is one behind the last.
+    The variable of an outcome that sets none is one behind the last. The limits are the column's.
     """
 
     name: str
     column: Column
     variables: list[int]
     codes: list[int]
+    limits: tuple[float, ...]
 
 
 class Layout(NamedTuple):
@@ -46,5 +47,5 @@ def lay_out(columns: Mapping[str, Column]) -> Layout:
         layout.variable_names.extend(own[name])
         numbers = {variable: number for number, variable in enumerate(own[name], first)}
         variables = [nowhere if variable is None else numbers[variable] for variable in outcomes[name]]
-        layout.columns.append(ColumnLayout(name, column, variables, column.outcome_codes()))
+        layout.columns.append(ColumnLayout(name, column, variables, column.outcome_codes(), column.limits))
     return layout

@@ -22,8 +22,24 @@ MAX_THRESHOLDS = 255
 """Largest number of thresholds of an ordered variable: its code is one byte."""
 
 
+class _Cut(Column):
+    """Numbers cut at limits: the outcome of a number is how many of them it reaches."""
+
+    def outcome(self, value: object, name: str, owner: str) -> int:
+        """Return how many limits a number reaches."""
+        number = as_number(value, name, owner)
+        return bisect_right(self.limits, number) if number == number else len(self.limits) + 1
+
+    def outcomes(self, values: NDArray[Any], name: str, owner: str) -> NDArray[np.intp]:
+        """Return how many limits each number reaches."""
+        known = numbers(values, name, owner)
+        reached = np.searchsorted(np.array(self.limits, dtype=np.float64), known, side="right")
+        reached[np.isnan(known)] = len(self.limits) + 1
+        return reached
+
+
 @dataclass(frozen=True, kw_only=True)
-class Numeric(Column):
+class Numeric(_Cut):
     """Numbers as one ordered variable, whose code is the number of thresholds that a number reaches.
 
     A tree tests `code >= c`, which reads `age >= 38` when 38 is the c-th threshold. A number is never unseen: below all
@@ -55,13 +71,10 @@ class Numeric(Column):
         check_bool(self.missing, "missing", "Numeric")
         object.__setattr__(self, "thresholds", thresholds)
 
-    def outcome(self, value: object, name: str, owner: str) -> int:
-        """Return the number of thresholds that a number reaches."""
-        return _reached(self.thresholds, value, name, owner)
-
-    def outcomes(self, values: NDArray[Any], name: str, owner: str) -> NDArray[np.intp]:
-        """Return the number of thresholds that each number reaches."""
-        return _all_reached(self.thresholds, values, name, owner)
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """The thresholds."""
+        return tuple(self.thresholds)
 
     def outcome_names(self, name: str) -> list[str | None]:
         """Return the name of the variable that each outcome sets: the column's own, or the test of one threshold."""
@@ -79,7 +92,7 @@ class Numeric(Column):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Binned(Column):
+class Binned(_Cut):
     """Numbers cut into bins, one binary variable per bin; of two bins, the upper one has the variable.
 
     The bins lie below the first edge, between two edges, and from the last edge on. A number is never unseen, since the
@@ -102,16 +115,13 @@ class Binned(Column):
     missing: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "edges", _increasing(self.edges, "edges", "Binned"))
         check_bool(self.missing, "missing", "Binned")
+        object.__setattr__(self, "edges", _increasing(self.edges, "edges", "Binned"))
 
-    def outcome(self, value: object, name: str, owner: str) -> int:
-        """Return the bin of a number."""
-        return _reached(self.edges, value, name, owner)
-
-    def outcomes(self, values: NDArray[Any], name: str, owner: str) -> NDArray[np.intp]:
-        """Return the bin of each number."""
-        return _all_reached(self.edges, values, name, owner)
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """The edges."""
+        return tuple(self.edges)
 
     def outcome_names(self, name: str) -> list[str | None]:
         """Return the name of the variable of each bin, None where it has none."""
@@ -124,19 +134,6 @@ class Binned(Column):
         first = f"{name} < {texts[0]}" if len(texts) > 1 else None
         between = [f"{name} in [{low}, {high})" for low, high in pairwise(texts)]
         return [first, *between, f"{name} >= {texts[-1]}"]
-
-
-def _reached(limits: Sequence[float], value: object, name: str, owner: str) -> int:
-    """Return how many limits a number reaches, one more than there are when it is missing."""
-    number = value if value.__class__ is float else as_number(value, name, owner)
-    return bisect_right(limits, number) if number == number else len(limits) + 1
-
-
-def _all_reached(limits: Sequence[float], values: NDArray[Any], name: str, owner: str) -> NDArray[np.intp]:
-    known = numbers(values, name, owner)
-    reached = np.searchsorted(np.asarray(limits, dtype=np.float64), known, side="right")
-    reached[np.isnan(known)] = len(limits) + 1
-    return reached
 
 
 def _increasing(limits: object, name: str, owner: str) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -86,9 +87,10 @@ def _read_series(series: Any, owner: str) -> Any:
         refuse(str(series.name), owner, "a column of texts, bools or numbers", series.dtype)
     if not series.dtype.is_numeric():
         return series.to_list()
-    if not series.is_null().any():
+    known = series.drop_nulls()
+    if len(known) == len(series):
         return series.to_numpy()
-    if series.dtype.is_integer() and max(abs(series.min() or 0), abs(series.max() or 0)) > _LARGEST_EXACT:
+    if series.dtype.is_integer() and len(known) and max(-int(known.min()), int(known.max())) > _LARGEST_EXACT:
         return series.to_list()  # codes that a float would round
     return series.cast(nw.Float64).to_numpy()
 
@@ -100,17 +102,17 @@ def _checked(values: Any, name: object, owner: str) -> NDArray[Any]:
     rule = "a column of texts, bools or numbers"
     if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
         refuse(name, owner, rule, values)
-    column = values if isinstance(values, np.ndarray) else _tight(np.fromiter(values, object, len(values)))
+    column = values if isinstance(values, np.ndarray) else _tight(values)
     if column.ndim != 1 or column.dtype.kind not in "biufUO":
         refuse(name, owner, rule, values)
     return column
 
 
-def _tight(objects: NDArray[Any]) -> NDArray[Any]:
+def _tight(values: Sequence[Any]) -> NDArray[Any]:
     """Return an array of one plain type where all values have it, since arrays of objects are slow."""
-    kinds = set(map(type, objects))
+    kinds = set(map(type, values))
     plain = {bool: np.bool_, float: np.float64, int: np.int64}.get(kinds.pop()) if len(kinds) == 1 else None
-    try:
-        return objects if plain is None else objects.astype(plain)
-    except OverflowError:  # ints beyond 64 bits
-        return objects
+    if plain is not None:
+        with suppress(OverflowError):  # ints beyond 64 bits
+            return np.array(values, dtype=plain)
+    return np.fromiter(values, object, len(values))
