@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from projects import GIVEN, LEARNED
 
-from bandit_forest.encoding import Binned, Categorical, ContextEncoder
+from bandit_forest.encoding import Binned, Categorical, ContextEncoder, Numeric
 from bandit_forest.service.contexts import ContextReader, fit_columns
 from bandit_forest.service.fields import BooleanField, CategoricalField, NumericField
 from bandit_forest.service.refusals import InvalidRequestError
@@ -23,6 +23,7 @@ FIELDS = {
     "n": NumericField(edges=(-1.5, 0, 10)),
     "m": NumericField(edges=(0.5,), missing=True),
     "c": CategoricalField(values=("x", "y", 3), open=True, missing=True),
+    "one": NumericField(thresholds=(0,), missing=True),
     "d": CategoricalField(values=(1, 2)),
     "b": BooleanField(),
     "o": BooleanField(missing=True),
@@ -32,18 +33,32 @@ CONTEXTS = st.fixed_dictionaries(
     {"n": NUMBER, "d": st.sampled_from([1, 2]), "b": st.booleans()},
     optional={
         "m": NUMBER | st.none(),
+        "one": NUMBER | st.none(),
         "c": st.none() | st.text(max_size=3) | st.sampled_from(["x", "y", 3]) | st.integers(-5, 5),
         "o": st.booleans() | st.none(),
     },
 )
 READER = ContextReader(FIELDS, fit_columns(FIELDS, []))
+ORDERED = FIELDS | {"n": NumericField(thresholds=(-1.5, 0, 10)), "m": NumericField(thresholds=(0.5, 3), missing=True)}
+ORDERED_READER = ContextReader(ORDERED, fit_columns(ORDERED, []))
 
 
-@given(CONTEXTS)
-def test_the_bits_are_those_of_the_encoder(context: dict[str, Any]) -> None:
-    assert READER.encoder is not None
-    assert READER.encode(context, "$.context") == READER.encoder.encode(context).tobytes()
-    assert READER.encode_plainly(context, "$.context") == READER.encode(context, "$.context")
+@pytest.mark.parametrize("reader", [READER, ORDERED_READER])
+@given(context=CONTEXTS)
+def test_the_codes_are_those_of_the_encoder(reader: ContextReader, context: dict[str, Any]) -> None:
+    assert reader.encoder is not None
+    assert reader.encode(context, "$.context") == reader.encoder.encode(context).tobytes()
+    assert reader.encode_plainly(context, "$.context") == reader.encode(context, "$.context")
+
+
+def test_thresholds_are_declared_or_learned() -> None:
+    fields = {"age": NumericField(missing=True), "height": NumericField(thresholds=(1.5, 1.7))}
+    columns = fit_columns(fields, [{"age": age, "height": 1.6} for age in (30, None, 20, 40)])
+    assert columns["age"] == Numeric(thresholds=(30, 40), missing=True)
+    assert columns["height"] == Numeric(thresholds=(1.5, 1.7))
+    reader = ContextReader(fields, columns)
+    assert reader.encode({"age": 40, "height": 1.6}, "$") == bytes([2, 0, 1])
+    assert reader.encode({"height": 2}, "$") == bytes([0, 1, 2])
 
 
 @given(CONTEXTS, st.randoms())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
@@ -129,3 +130,49 @@ def test_a_folder_keeps_what_it_was_made_with(tmp_path: Path) -> None:
         adopt(make_project(tmp_path, actions=project.actions, context={"member": BooleanField()}), definition)
     with pytest.raises(InvalidArgumentError, match="capacity"):
         adopt(make_project(tmp_path, actions=Actions(names=("a",), capacity=20)), definition)
+
+
+OLD_FIELDS = {
+    "age": {"edges": None, "kind": "NumericField", "missing": True, "n_bins": 5},
+    "basket": {"edges": [10.0, 20.0], "kind": "NumericField", "missing": False, "n_bins": 5},
+    "member": {"kind": "BooleanField", "missing": False},
+}
+
+
+def test_a_folder_from_before_numbers_were_ordered_keeps_its_bins(tmp_path: Path) -> None:
+    fields = {"age": NumericField(missing=True), "basket": NumericField(edges=(10, 20)), "member": BooleanField()}
+    project = make_project(tmp_path, context=fields)
+    made = json.loads(define(project))
+    definition = json.dumps(made | {"context": OLD_FIELDS})
+    assert adopt(project, json.dumps(made)).context["age"].is_ordered
+    adopted = adopt(project, definition).context
+    assert adopted["age"] == NumericField(n_bins=5, missing=True)
+    assert adopted["basket"] == NumericField(edges=(10, 20), n_bins=5)
+    explicit = fields | {"age": NumericField(n_bins=5, missing=True)}
+    assert adopt(make_project(tmp_path, context=explicit), definition).context == adopted
+    for wrong in (NumericField(n_bins=4, missing=True), NumericField(thresholds=(5, 6), missing=True)):
+        with pytest.raises(InvalidArgumentError, match="as when the storage folder was made"):
+            adopt(make_project(tmp_path, context=fields | {"age": wrong}), definition)
+
+
+def test_thresholds_are_declared_or_left_open_and_exclude_bins() -> None:
+    field = '[context.age]\nkind = "numeric"\n'
+    project = parse_project(SMALLEST + field, name="small.toml")
+    assert project.context["age"] == NumericField()
+    project = parse_project(SMALLEST + field + "thresholds = [18, 38]", name="small.toml")
+    assert project.context["age"] == NumericField(thresholds=(18.0, 38.0))
+    for wrong in (
+        "thresholds = [38, 18]",
+        "thresholds = []",
+        "thresholds = [1]\nbins = 5",
+        "thresholds = [1]\nedges = [1]",
+    ):
+        with pytest.raises(InvalidArgumentError, match=r"small\.toml, line \d+: The 'thresholds' of a numeric field"):
+            parse_project(SMALLEST + field + wrong, name="small.toml")
+
+
+def test_numbers_in_order_need_greedy_growth(tmp_path: Path) -> None:
+    forest = {"growth": {"rule": "Elimination"}, "exploration": {"rule": "RoundRobin"}}
+    with pytest.raises(InvalidArgumentError, match="only Greedy growth takes numbers in order"):
+        define(make_project(tmp_path, context={"age": NumericField()}, forest=forest))
+    assert define(make_project(tmp_path, context={"age": NumericField(n_bins=5)}, forest=forest))

@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from bandit_forest import _core
-from bandit_forest.encoding import Binned, Categorical, Column, ContextEncoder
+from bandit_forest.encoding import Binned, Categorical, Column, ContextEncoder, Numeric
 from bandit_forest.encoding.fitting import Resolution, fit_column
+from bandit_forest.encoding.layout import lay_out
 from bandit_forest.errors import shown
 from bandit_forest.service.fields import BooleanField, CategoricalField, Field, NumericField
 from bandit_forest.service.refusals import InvalidRequestError
@@ -48,12 +49,13 @@ class ContextReader:
     def __init__(self, fields: Mapping[str, Field], columns: Mapping[str, Column] | None) -> None:
         self.encoder = None if columns is None else ContextEncoder.from_schema(columns)
         self._fields = fields
-        self._columns = {name: _column(field) for name, field in fields.items()} if columns is None else columns
-        self._places = _places(self._columns)
-        self._n_variables = sum(len(_variables(name, column)) for name, column in self._columns.items())
-        self._core = _core.FieldReader(self._n_variables)
-        for name in fields:
-            self._tell_core(name)
+        layout = lay_out({name: _column(field) for name, field in fields.items()} if columns is None else columns)
+        self._parts = {part.name: part for part in layout.columns}
+        self._n_variables = len(layout.variable_names)
+        self._core = None if layout.thresholds else _core.FieldReader(self._n_variables)  # it sets bits, not codes
+        if self._core is not None:
+            for name in fields:
+                self._tell_core(name, self._core)
 
     def encode(self, context: Any, path: str) -> bytes:
         """Give the bits of a context, a byte each, or refuse it.
@@ -65,7 +67,7 @@ class ContextReader:
         path
             Where it is in the request.
         """
-        bits = self._core.read(context)
+        bits = None if self._core is None else self._core.read(context)
         return self.encode_plainly(context, path) if bits is None else bits
 
     def encode_plainly(self, context: Any, path: str) -> bytes:
@@ -73,8 +75,9 @@ class ContextReader:
         if context.__class__ is not dict:
             _refuse(path, "an object with the fields of the project's context", context)
         bits = bytearray(self._n_variables + 1)  # one more, for outcomes that set no variable
-        for name in self._fields:
-            bits[self._place(name, context.get(name), path)] = 1
+        for name, part in self._parts.items():
+            outcome = self._outcome(name, context.get(name), path)
+            bits[part.variables[outcome]] = part.codes[outcome]
         for name in context:
             if name not in self._fields:
                 known = ", ".join(self._fields)
@@ -83,48 +86,38 @@ class ContextReader:
                 raise InvalidRequestError(message, path=where)
         return bytes(bits[:-1])
 
-    def _place(self, name: str, value: Any, path: str) -> int:
-        """Give the place of the variable that a value sets, or refuse it."""
-        field, column, places = self._fields[name], self._columns[name], self._places[name]
+    def _outcome(self, name: str, value: Any, path: str) -> int:
+        """Return the outcome of a value, or refuse it."""
+        field, column, n_outcomes = self._fields[name], self._parts[name].column, len(self._parts[name].codes)
         kind = value.__class__
         if value is None:
             if not field.missing:
                 _refuse(_at(path, name), f"{_rule(field)}: the project allows no missing value", None)
-            return places[-2]
+            return n_outcomes - 2
         if isinstance(field, NumericField):
             if (kind is float or kind is int) and -_LARGEST <= value <= _LARGEST:
-                return places[column.outcome(value, name, "the context")]
+                return column.outcome(value, name, "the context")
         elif isinstance(field, BooleanField):
             if kind is bool:
-                return places[int(value)]
+                return int(value)
         elif kind is str or kind is int:
-            place = column.outcome(value, name, "the context")
-            is_known = place < len(places) - 2
+            outcome = column.outcome(value, name, "the context")
+            is_known = outcome < n_outcomes - 2
             if is_known or field.open or field.values is None:
-                return places[place]
+                return outcome
         _refuse(_at(path, name), _rule(field), value)
 
-    def _tell_core(self, name: str) -> None:
-        field, column, places = self._fields[name], self._columns[name], self._places[name]
+    def _tell_core(self, name: str, core: _core.FieldReader) -> None:
+        field, (_, column, variables, codes, limits) = self._fields[name], self._parts[name]
+        places = [place if code else self._n_variables for place, code in zip(variables, codes, strict=True)]
         missing = places[-2] if field.missing else None
-        if isinstance(column, Binned):
-            self._core.add_number(name, missing, column.edges, places)
+        if isinstance(field, NumericField):
+            core.add_number(name, missing, limits, places)
         elif isinstance(field, BooleanField):
-            self._core.add_flag(name, missing, if_false=places[0], if_true=places[1])
+            core.add_flag(name, missing, if_false=places[0], if_true=places[1])
         else:
             assert isinstance(column, Categorical)
-            self._core.add_category(name, missing, dict(zip(column.values, places, strict=False)))
-
-
-def _places(columns: Mapping[str, Column]) -> dict[str, list[int]]:
-    """Give the place of the variable of each outcome of each field; behind all where an outcome has none."""
-    names = {name: column.outcome_names(name) for name, column in columns.items()}
-    nowhere = sum(variable is not None for outcomes in names.values() for variable in outcomes)
-    number = count()
-    return {
-        name: [nowhere if variable is None else next(number) for variable in outcomes]
-        for name, outcomes in names.items()
-    }
+            core.add_category(name, missing, dict(zip(column.values, places, strict=False)))
 
 
 def different_names(names: Sequence[str]) -> list[str]:
@@ -148,8 +141,8 @@ def different_names(names: Sequence[str]) -> list[str]:
 
 
 def is_learned(field: Field) -> bool:
-    """Say whether the bins or values of a field are learned from the first events."""
-    return (isinstance(field, NumericField) and field.edges is None) or (
+    """Return whether the thresholds, bins or values of a field are learned from the first events."""
+    return (isinstance(field, NumericField) and field.is_learned) or (
         isinstance(field, CategoricalField) and field.values is None
     )
 
@@ -164,6 +157,8 @@ def fit_columns(fields: Mapping[str, Field], contexts: Sequence[Context]) -> dic
     >>> contexts = [{"age": age} for age in range(20, 30)]
     >>> fit_columns({"age": NumericField(n_bins=2)}, contexts)
     {'age': Binned(edges=(25.0,), missing=False)}
+    >>> fit_columns({"age": NumericField()}, contexts[:4])
+    {'age': Numeric(thresholds=(21.0, 22.0, 23.0), missing=False)}
     """
     return {
         name: _fitted(name, field, [context.get(name) for context in contexts]) if is_learned(field) else _column(field)
@@ -174,11 +169,9 @@ def fit_columns(fields: Mapping[str, Field], contexts: Sequence[Context]) -> dic
 def _fitted(name: str, field: Field, values: list[Any]) -> Column:
     known = [value for value in values if value is not None]
     if isinstance(field, NumericField):
-        bins = Resolution(n_bins=field.n_bins)
-        column = fit_column(np.array(known, dtype=np.float64), "numeric", bins, name, "the context")
-        assert isinstance(column, Binned)
-        edges = column.edges or (float(known[0]) if known else 0.0,)
-        return Binned(edges=edges, missing=field.missing)
+        resolution = Resolution(n_bins=field.n_bins)
+        column = fit_column(np.array(known, dtype=np.float64), "numeric", resolution, name, "the context")
+        return _number_column(field, column.limits or (float(known[0]) if known else 0.0,))
     assert isinstance(field, CategoricalField)
     frequent = [value for value, _ in Counter(known).most_common(field.max_values)]
     numbers_first = sorted(frequent, key=lambda value: (isinstance(value, str), value))
@@ -187,13 +180,15 @@ def _fitted(name: str, field: Field, values: list[Any]) -> Column:
 
 def _column(field: Field) -> Column:
     if isinstance(field, NumericField):
-        return Binned(edges=field.edges or (), missing=field.missing)
+        return _number_column(field, field.thresholds or field.edges or ())
     values = (False, True) if isinstance(field, BooleanField) else field.values or ()
     return Categorical(values=values, missing=field.missing)
 
 
-def _variables(name: str, column: Column) -> list[str]:
-    return [variable for variable in column.outcome_names(name) if variable is not None]
+def _number_column(field: NumericField, limits: tuple[float, ...]) -> Column:
+    if field.is_ordered:
+        return Numeric(thresholds=limits, missing=field.missing)
+    return Binned(edges=limits, missing=field.missing)
 
 
 def _rule(field: Field) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from bandit_forest import rules
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.forest import BanditForest
+from bandit_forest.service.fields import Field, NumericField
 from bandit_forest.service.project import Project
 
 __all__ = ["adopt", "check_forest", "define", "make_forest"]
@@ -30,10 +31,14 @@ def define(project: Project) -> str:
     16
     """
     given = _given(project)
+    forest = _all_parameters(project.forest)
+    for name, field in project.context.items():
+        if isinstance(field, NumericField) and field.is_ordered and forest["growth"]["rule"] != "Greedy":
+            refuse("bins", f"[context.{name}]", "a number, since only Greedy growth takes numbers in order", None)
     whole = {
         "capacity": project.actions.places,
         **given,
-        "forest": _all_parameters(project.forest),
+        "forest": forest,
         "order": list(project.context),  # of the fields: it numbers the variables
     }
     return json.dumps(whole, sort_keys=True)
@@ -42,6 +47,7 @@ def define(project: Project) -> str:
 def adopt(project: Project, definition: str) -> Project:
     """Give back the project with what its folder was made with where it leaves it open; refuse a contradiction."""
     stored: dict[str, Any] = json.loads(definition)
+    project = replace(project, context=_with_bins(project.context, stored["context"]))
     given = json.loads(json.dumps(_given(project)))
     given["forest"] = _laid_over(stored["forest"], given["forest"])
     for name, value in given.items():
@@ -53,14 +59,17 @@ def adopt(project: Project, definition: str) -> Project:
     return replace(project, actions=actions, context=context, forest=stored["forest"])
 
 
-def make_forest(project: Project, variable_names: list[str], action_names: list[str]) -> BanditForest:
-    """Make the forest of a project; its action names end with those of the places that are not used yet."""
+def make_forest(
+    project: Project, variable_names: list[str], thresholds: Mapping[int, Sequence[float]], action_names: list[str]
+) -> BanditForest:
+    """Return the forest of a project; its action names end with those of the places that are not used yet."""
+    parameters = _parameters(project.forest) | ({"thresholds": thresholds} if thresholds else {})
     return BanditForest(
         n_variables=len(variable_names),
         n_actions=len(action_names),
         variable_names=variable_names,
         action_names=action_names,
-        **_parameters(project.forest),
+        **parameters,
     )
 
 
@@ -79,6 +88,21 @@ def _given(project: Project) -> dict[str, Any]:
         "forest": dict(project.forest),
     }
     return given if project.actions.capacity is None else given | {"capacity": project.actions.capacity}
+
+
+def _with_bins(fields: Mapping[str, Field], stored: dict[str, dict[str, Any]]) -> dict[str, Field]:
+    """Return the fields as a folder has them that was made before numbers were ordered: all of them have bins.
+
+    The stored fields get the thresholds that they did not know of, which is none.
+    """
+    own = dict(fields)
+    for name, values in stored.items():
+        if values["kind"] == NumericField.__name__ and "thresholds" not in values:
+            values["thresholds"] = None
+            field = own.get(name)
+            if isinstance(field, NumericField) and field.thresholds is None and field.n_bins is None:
+                own[name] = replace(field, n_bins=values["n_bins"])
+    return own
 
 
 def _laid_over(stored: Any, given: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bandit_forest.encoding.numeric import MAX_THRESHOLDS
 from bandit_forest.errors import refuse
 from bandit_forest.service.checking import FINITE, check_bool, listed
 from bandit_forest.validation import check_int, check_number
@@ -18,27 +19,43 @@ class NumericField:
 
     Parameters
     ----------
+    thresholds
+        Of its ordered variable; None when they are learned from the first events.
     edges
-        Where its bins meet; None when `n_bins` bins of equal frequency are learned from the first events.
+        Where its bins meet: a binary variable for each bin, instead of an ordered one.
     n_bins
-        How many bins are learned.
+        How many bins of equal frequency are learned, instead of thresholds.
     missing
         Whether null, or no value at all, is allowed.
     """
 
+    thresholds: tuple[float, ...] | None = None
     edges: tuple[float, ...] | None = None
-    n_bins: int = 5
+    n_bins: int | None = None
     missing: bool = False
 
     def __post_init__(self) -> None:
-        check_int(self.n_bins, "bins", "a numeric field", low=2, high=1000)
         check_bool(self.missing, "missing", "a numeric field")
-        if self.edges is not None:
-            rule = "increasing finite numbers, at least one"
-            edges = [check_number(edge, "edges", "a numeric field", rule, *FINITE) for edge in listed(self.edges)]
-            if not edges or any(low >= high for low, high in pairwise(edges)):
-                refuse("edges", "a numeric field", rule, self.edges)
-            object.__setattr__(self, "edges", tuple(edges))
+        if self.n_bins is not None:
+            check_int(self.n_bins, "bins", "a numeric field", low=2, high=1000)
+        for name in ("thresholds", "edges"):
+            if (numbers := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _increasing(numbers, name))
+        if self.thresholds is not None:
+            if self.edges is not None or self.n_bins is not None:
+                refuse("thresholds", "a numeric field", "absent where there are 'edges' or 'bins'", self.thresholds)
+            if len(self.thresholds) > MAX_THRESHOLDS:
+                refuse("thresholds", "a numeric field", f"at most {MAX_THRESHOLDS} numbers", self.thresholds)
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether thresholds or bins are learned from the first events."""
+        return self.thresholds is None and self.edges is None
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether it is an ordered variable, not bins."""
+        return self.edges is None and self.n_bins is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +107,14 @@ class BooleanField:
 
     def __post_init__(self) -> None:
         check_bool(self.missing, "missing", "a boolean field")
+
+
+def _increasing(numbers: object, name: str) -> tuple[float, ...]:
+    rule = "increasing finite numbers, at least one"
+    checked = tuple(check_number(number, name, "a numeric field", rule, *FINITE) for number in listed(numbers))
+    if not checked or any(low >= high for low, high in pairwise(checked)):
+        refuse(name, "a numeric field", rule, numbers)
+    return checked
 
 
 Field = NumericField | CategoricalField | BooleanField

@@ -66,7 +66,7 @@ class Model:
         """Make the forest, unless bins are to be learned first."""
         if self.forest is None and self.reader.encoder is not None:
             names = different_names(self.reader.encoder.variable_names)
-            self.forest = make_forest(self._project, names, action_names)
+            self.forest = make_forest(self._project, names, self.reader.encoder.thresholds, action_names)
 
     def read(self, context: Any, path: str) -> Known:
         """Check a context and give what is to be remembered of it."""
