@@ -119,7 +119,8 @@ def _all_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     except TypeError as error:  # an unknown parameter
         known = "n_trees, max_depth, variable_share, max_nodes, seed, growth and exploration"
         raise InvalidArgumentError(f"The parameters of {_OWNER} must be among {known}: {error}.") from None
-    parameters = {name: value for name, value in forest.parameters.items() if not name.startswith(("n_v", "n_a"))}
+    own = ("n_variables", "n_actions", "thresholds")  # these come from the context and the actions
+    parameters = {name: value for name, value in forest.parameters.items() if name not in own}
     for rule in ("growth", "exploration"):
         parameters[rule] = {"rule": type(parameters[rule]).__name__, **asdict(parameters[rule])}
     return parameters
