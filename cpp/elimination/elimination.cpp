@@ -34,7 +34,7 @@ void add(double* __restrict sums, const std::uint64_t* __restrict words, double 
 }
 
 double log_hypotheses(const EliminationSettings& s, double estimates) {
-    return std::log(estimates) + static_cast<double>(s.max_max_depth) * std::log(2.0) - std::log(s.delta);
+    return std::log(estimates) + static_cast<double>(s.depth_high) * std::log(2.0) - std::log(s.delta);
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ void Elimination::choose_variable(NodeId node) {
         return;
     }
     const auto variable = static_cast<std::uint32_t>(first(stump_of(node).remaining_variables));
-    const NodeId child = tree_.split(node, variable);
+    const NodeId child = tree_.split(node, Test(variable, 1));
     states_[node].status = Status::split;
     for (NodeId next = child; next < child + 2; ++next) {
         new_path(next);

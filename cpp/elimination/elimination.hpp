@@ -171,28 +171,24 @@ class EliminationGrowth {
     std::span<const Tree* const> shapes() const { return shapes_; }
     const Elimination& tree(std::size_t number) const { return trees_.at(number); }
 
-    using Voice = std::uint64_t;  // words of the remaining actions of each tree
-    static std::size_t n_voices(const Settings& settings) { return settings.n_trees * words_for(settings.n_actions); }
+    using Partial = std::uint64_t;  // words of the remaining actions of each tree
+    static std::size_t n_partials(const Settings& settings) { return settings.n_trees * words_for(settings.n_actions); }
     static constexpr std::size_t trees_together = 1;
     static constexpr std::uint64_t events_per_growth = 0;  // a tree grows while it learns
-    static constexpr std::size_t most_alike = 64;
+    static constexpr std::size_t most_until_change = 64;
     // How many events, this one being the first, lead through the same trees: until they test.
-    std::size_t n_alike(std::uint64_t event) const;
+    std::size_t events_until_change(std::uint64_t event) const;
 
     void prefetch(std::span<const NodeId> leaves, Range trees) const;
-    void ask(std::span<const NodeId> leaves, Range trees, std::span<Voice> voices) const;
-    void plan(std::span<const Voice> voices, ConstWords available, std::uint64_t n_events, Plan& out) const;
+    std::size_t context_words() const { return words_for(settings_->n_variables + 1); }  // with a spare zero bit
+    void pack(std::span<const std::uint8_t> context, Words out) const { bandit_forest::pack(context, out); }
+    void estimate(std::span<const std::uint8_t> context, std::span<const NodeId> leaves, Range trees,
+                  std::span<Partial> out) const;
+    void plan(std::span<const Partial> estimates, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation&) {}  // its leaves keep what they need
-    struct Learners {
-        std::span<const NodeId> leaves;
-        Range trees;
-    };
-    static void find_learners(std::uint64_t /*event*/, std::span<const NodeId> leaves, Range trees, Learners& out) {
-        out = {leaves, trees};
-    }
-    void learn(const Observation& event, const Learners& learners);
+    void learn(const Observation& event, std::span<const NodeId> leaves, Range trees);
     // NaN where no tree knows a mean.
-    std::vector<double> mean_rewards(std::span<const NodeId> leaves) const;
+    std::vector<double> mean_rewards(std::span<const std::uint8_t> context, std::span<const NodeId> leaves) const;
     std::vector<std::uint32_t> votes(std::span<const NodeId> leaves, ConstWords available) const;
     std::size_t n_bytes() const;
 

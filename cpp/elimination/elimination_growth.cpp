@@ -30,36 +30,36 @@ void EliminationGrowth::prefetch(std::span<const NodeId> leaves, Range trees) co
     }
 }
 
-std::size_t EliminationGrowth::n_alike(std::uint64_t event) const {
+std::size_t EliminationGrowth::events_until_change(std::uint64_t event) const {
     if (settings_->clock == Clock::path) {
         return 1;
     }
-    return std::min<std::size_t>(most_alike, settings_->test_interval - event % settings_->test_interval);
+    return std::min<std::size_t>(most_until_change, settings_->test_interval - event % settings_->test_interval);
 }
 
-void EliminationGrowth::ask(std::span<const NodeId> leaves, Range trees, std::span<Voice> voices) const {
+void EliminationGrowth::estimate(std::span<const std::uint8_t>, std::span<const NodeId> leaves, Range trees,
+                                 std::span<Partial> out) const {
     const std::size_t words = words_for(settings_->n_actions);
     for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
-        std::ranges::copy(trees_[tree].remaining_actions(leaves[tree]), voices.subspan(tree * words).begin());
+        std::ranges::copy(trees_[tree].remaining_actions(leaves[tree]), out.subspan(tree * words).begin());
     }
 }
 
-void EliminationGrowth::plan(std::span<const Voice> voices, ConstWords available, std::uint64_t, Plan& out) const {
-    plan_by_remaining(*settings_, voices, available, out);
+void EliminationGrowth::plan(std::span<const Partial> remaining, ConstWords available, std::uint64_t, Plan& out) const {
+    plan_by_remaining(*settings_, remaining, available, out);
 }
 
 std::vector<std::uint32_t> EliminationGrowth::votes(std::span<const NodeId> leaves, ConstWords available) const {
-    std::vector<Voice> voices(n_voices(*settings_));
-    ask(leaves, {0, trees_.size()}, voices);
+    std::vector<Partial> remaining(n_partials(*settings_));
+    estimate({}, leaves, {0, trees_.size()}, remaining);
     Plan planned;
-    plan(voices, available, 0, planned);
+    plan(remaining, available, 0, planned);
     return planned.votes;
 }
 
-void EliminationGrowth::learn(const Observation& event, const Learners& learners) {
-    const auto [leaves, trees] = learners;
+void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> leaves, Range trees) {
     const double weight = settings_->estimate == Estimate::plays ? 1.0 : std::min(1.0 / event.propensity, max_weight);
-    const Event weighted{event.context, event.action, weight, event.reward * weight};
+    const Event weighted{event.packed, event.action, weight, event.reward * weight};
     constexpr std::size_t ahead = 4;  // trees whose buffers are on their way while one is updated
     for (std::size_t tree = trees.first; tree < std::min(trees.first + ahead, trees.last); ++tree) {
         trees_[tree].prefetch(leaves[tree], weighted);
@@ -77,7 +77,8 @@ void EliminationGrowth::learn(const Observation& event, const Learners& learners
     }
 }
 
-std::vector<double> EliminationGrowth::mean_rewards(std::span<const NodeId> leaves) const {
+std::vector<double> EliminationGrowth::mean_rewards(std::span<const std::uint8_t>,
+                                                    std::span<const NodeId> leaves) const {
     std::vector<double> means(settings_->n_actions, 0.0);
     std::vector<double> known(settings_->n_actions, 0.0);
     for (std::size_t number = 0; number < trees_.size(); ++number) {
@@ -85,7 +86,7 @@ std::vector<double> EliminationGrowth::mean_rewards(std::span<const NodeId> leav
         for (std::size_t action = 0; action < settings_->n_actions; ++action) {
             NodeId node = leaves[number];
             while (node != 0 && tree.tallies(node)[action].plays == 0) {
-                node = tree.tree().path(node).parent;  // a young node speaks with its parent's voice
+                node = tree.tree().path(node).parent;  // a young node knows what its parent knows
             }
             if (tree.tallies(node)[action].plays > 0) {
                 means[action] += tree.tallies(node)[action].mean();

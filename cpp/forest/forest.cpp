@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "elimination/elimination.hpp"
-#include "greedy/greedy.hpp"
+#include "greedy/growth.hpp"
 #include "policy/random.hpp"
 
 namespace bandit_forest {
@@ -52,10 +52,10 @@ std::string Forest<Growth>::save() {
 }
 
 template <class Growth>
-typename Forest<Growth>::Scratch& Forest<Growth>::scratch_of(const Settings& settings) {
+typename Forest<Growth>::Scratch& Forest<Growth>::scratch() const {
     thread_local Scratch scratch;
-    scratch.context.resize(words_for(settings.n_variables + 1));
-    scratch.voices.resize(Growth::n_voices(settings));
+    scratch.packed.resize(growth_.context_words());
+    scratch.estimates.resize(Growth::n_partials(settings_));
     return scratch;
 }
 
@@ -67,7 +67,7 @@ typename Forest<Growth>::Leaves Forest<Growth>::leaves_of(std::size_t event, con
 template <class Growth>
 typename Forest<Growth>::Leaves Forest<Growth>::route(const Contexts& contexts, Range events, Range trees,
                                                       Scratch& scratch) const {
-    assert(contexts.n_variables == settings_.n_variables && events.size() <= Growth::most_alike);
+    assert(contexts.n_variables == settings_.n_variables && events.size() <= Growth::most_until_change);
     // These only grow: a thread may take turns with forests of different sizes, and with one event and many.
     scratch.values.resize(std::max(scratch.values.size(), events.size() * (settings_.n_variables + 1)));
     scratch.labels.resize(std::max(scratch.labels.size(), events.size() * settings_.n_trees));
@@ -92,23 +92,24 @@ template <class Growth>
 template <class Visit>
 void Forest<Growth>::visit(const Contexts& contexts, Range events, Range trees, Scratch& scratch,
                            Visit&& visit) const {
-    for (Range alike{events.first, events.first}; alike.first < events.last; alike.first = alike.last) {
-        const std::uint64_t number = events_ + (alike.first - events.first);
-        alike.last = std::min(alike.first + growth_.n_alike(number), events.last);
-        route(contexts, alike, trees, scratch);
-        for (std::size_t event = alike.first; event < alike.last; ++event) {
-            if (event + 1 < alike.last) {
-                growth_.prefetch(leaves_of(event + 1 - alike.first, scratch), trees);
+    for (Range same{events.first, events.first}; same.first < events.last; same.first = same.last) {
+        const std::uint64_t number = events_ + (same.first - events.first);
+        same.last = std::min(same.first + growth_.events_until_change(number), events.last);
+        route(contexts, same, trees, scratch);
+        for (std::size_t event = same.first; event < same.last; ++event) {
+            if (event + 1 < same.last) {
+                growth_.prefetch(leaves_of(event + 1 - same.first, scratch), trees);
             }
-            visit(event, leaves_of(event - alike.first, scratch));
+            visit(event, leaves_of(event - same.first, scratch));
         }
     }
 }
 
 template <class Growth>
-const Plan& Forest<Growth>::plan_by(Leaves leaves, ConstWords available, Scratch& scratch) const {
-    growth_.ask(leaves, all_trees(), scratch.voices);
-    growth_.plan(scratch.voices, available, events_, scratch.plan);
+const Plan& Forest<Growth>::plan_by(std::span<const std::uint8_t> context, Leaves leaves, ConstWords available,
+                                    Scratch& scratch) const {
+    growth_.estimate(context, leaves, all_trees(), scratch.estimates);
+    growth_.plan(scratch.estimates, available, events_, scratch.plan);
     return scratch.plan;
 }
 
@@ -130,21 +131,28 @@ Choice Forest<Growth>::choose(ConstWords available, const Plan& plan, std::uint6
 }
 
 template <class Growth>
-Choice Forest<Growth>::decide_one(std::span<const std::uint8_t> context, ConstWords available) {
-    Scratch& scratch = scratch_of(settings_);
-    return choose(available, plan_by(route(context, all_trees(), scratch), available, scratch));
+Choice Forest<Growth>::choose_by_key(const Plan& plan, std::uint64_t key) const {
+    const std::size_t action = pick(plan.probabilities, draw(settings_.seed, Purpose::key, key));
+    return {action, plan.probabilities[action]};
+}
+
+template <class Growth>
+Choice Forest<Growth>::decide_one(std::span<const std::uint8_t> context, ConstWords available,
+                                  std::optional<std::uint64_t> key) {
+    Scratch& scratch = this->scratch();
+    const Plan& plan = plan_by(context, route(context, all_trees(), scratch), available, scratch);
+    return key ? choose_by_key(plan, *key) : choose(available, plan);
 }
 
 template <class Growth>
 void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward,
                                double propensity) {
-    Scratch& scratch = scratch_of(settings_);
+    Scratch& scratch = this->scratch();
     const Leaves leaves = route(context, all_trees(), scratch);
-    pack(context, scratch.context);
-    const Observation event{scratch.context, action, reward, propensity, events_};
+    growth_.pack(context, scratch.packed);
+    const Observation event{context, scratch.packed, action, reward, propensity, events_};
     growth_.remember(event);
-    growth_.find_learners(events_, leaves, all_trees(), scratch.learners);
-    growth_.learn(event, scratch.learners);
+    growth_.learn(event, leaves, all_trees());
     Team alone(1);
     grow(alone, 0, events_);
     ++events_;
@@ -169,14 +177,42 @@ void Forest<Growth>::grow(Team& team, std::size_t member, std::uint64_t event) {
 }
 
 template <class Growth>
-void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std::span<std::int64_t> actions,
-                            std::span<double> propensities) {
+ConstWords Forest<Growth>::available_to(std::size_t event, const Contexts& contexts, ConstWords available) const {
+    const std::size_t words = words_for(settings_.n_actions);
+    assert(available.size() == words || available.size() == contexts.n_events * words);
+    return available.size() == words ? available : available.subspan(event * words, words);
+}
+
+template <class Growth>
+void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
+                            std::span<std::int64_t> actions, std::span<double> propensities) {
     const std::shared_lock lock(mutex_);
-    Scratch& scratch = scratch_of(settings_);
+    Scratch& scratch = this->scratch();
     visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
-        const Choice choice = choose(available, plan_by(leaves, available, scratch));
+        const ConstWords open = available_to(event, contexts, available);
+        const Plan& plan = plan_by(contexts.row(event), leaves, open, scratch);
+        const Choice choice = keys.empty() ? choose(open, plan) : choose_by_key(plan, keys[event]);
         actions[event] = static_cast<std::int64_t>(choice.action);
         propensities[event] = choice.propensity;
+    });
+}
+
+template <class Growth>
+void Forest<Growth>::propensities(const Contexts& contexts, ConstWords available, std::span<double> out) const {
+    const std::shared_lock lock(mutex_);
+    Scratch& scratch = this->scratch();
+    visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
+        const Plan& plan = plan_by(contexts.row(event), leaves, available_to(event, contexts, available), scratch);
+        std::ranges::copy(plan.probabilities, out.subspan(event * settings_.n_actions).begin());
+    });
+}
+
+template <class Growth>
+void Forest<Growth>::mean_rewards(const Contexts& contexts, std::span<double> out) const {
+    const std::shared_lock lock(mutex_);
+    visit(contexts, {0, contexts.n_events}, all_trees(), this->scratch(), [&](std::size_t event, Leaves leaves) {
+        std::ranges::copy(growth_.mean_rewards(contexts.row(event), leaves),
+                          out.subspan(event * settings_.n_actions).begin());
     });
 }
 
@@ -207,16 +243,19 @@ template <class Growth>
 void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_t> actions,
                            std::span<const double> rewards, std::span<const double> propensities) {
     work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, Range events) {
-        Scratch& scratch = scratch_of(settings_);
+        Scratch& scratch = this->scratch();
         visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
-            pack(contexts.row(event), scratch.context);
-            const Observation observed{scratch.context, static_cast<std::size_t>(actions[event]), rewards[event],
-                                       propensities[event], events_ + (event - events.first)};
+            growth_.pack(contexts.row(event), scratch.packed);
+            const Observation observed{contexts.row(event),
+                                       scratch.packed,
+                                       static_cast<std::size_t>(actions[event]),
+                                       rewards[event],
+                                       propensities[event],
+                                       events_ + (event - events.first)};
             if (member == 0) {
                 growth_.remember(observed);  // what growing alone reads
             }
-            growth_.find_learners(observed.number, leaves, trees, scratch.learners);
-            growth_.learn(observed, scratch.learners);
+            growth_.learn(observed, leaves, trees);
             grow(team, member, observed.number);
         });
     });
@@ -228,23 +267,25 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
     std::vector<std::uint64_t> available(words_for(settings_.n_actions));
     fill(available, settings_.n_actions);
     // Of two events, so that nobody overwrites what others still read: one meeting an event is enough.
-    const std::size_t n_voices = Growth::n_voices(settings_);
-    std::vector<typename Growth::Voice> all_voices(2 * n_voices);
+    const std::size_t n_partials = Growth::n_partials(settings_);
+    std::vector<typename Growth::Partial> all_estimates(2 * n_partials);
     work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, Range events) {
-        Scratch& scratch = scratch_of(settings_);
+        Scratch& scratch = this->scratch();
         const std::uint64_t decision = decisions_;
         visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
             const std::uint64_t number = event - events.first;
-            const auto voices = std::span(all_voices).subspan(event % 2 * n_voices, n_voices);
-            growth_.ask(leaves, trees, voices);
+            const auto estimates = std::span(all_estimates).subspan(event % 2 * n_partials, n_partials);
+            growth_.estimate(contexts.row(event), leaves, trees, estimates);
             const std::size_t meeting = team.arrive();
-            growth_.find_learners(events_ + number, leaves, trees, scratch.learners);  // while the others arrive
+            growth_.pack(contexts.row(event), scratch.packed);  // while the others arrive
             team.wait(meeting);
-            growth_.plan(voices, available, events_ + number, scratch.plan);
+            growth_.plan(estimates, available, events_ + number, scratch.plan);
             const Choice choice = choose(available, scratch.plan, decision + number);  // the same for all members
-            pack(contexts.row(event), scratch.context);
-            const Observation observed{scratch.context, choice.action,
-                                       rewards[event * settings_.n_actions + choice.action], choice.propensity,
+            const Observation observed{contexts.row(event),
+                                       scratch.packed,
+                                       choice.action,
+                                       rewards[event * settings_.n_actions + choice.action],
+                                       choice.propensity,
                                        events_ + number};
             if (member == 0) {
                 actions[event] = static_cast<std::int64_t>(choice.action);
@@ -252,7 +293,7 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
                 earned[event] = observed.reward;
                 growth_.remember(observed);
             }
-            growth_.learn(observed, scratch.learners);
+            growth_.learn(observed, leaves, trees);
             grow(team, member, observed.number);
         });
         if (member == 0) {  // the others have met since they read it
@@ -263,13 +304,13 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
 
 template <class Growth>
 Plan Forest<Growth>::plan(std::span<const std::uint8_t> context, ConstWords available) const {
-    Scratch& scratch = scratch_of(settings_);
-    return plan_by(route(context, all_trees(), scratch), available, scratch);
+    Scratch& scratch = this->scratch();
+    return plan_by(context, route(context, all_trees(), scratch), available, scratch);
 }
 
 template <class Growth>
 std::vector<std::uint32_t> Forest<Growth>::leaves(std::span<const std::uint8_t> context) const {
-    const Leaves leaves = route(context, all_trees(), scratch_of(settings_));
+    const Leaves leaves = route(context, all_trees(), scratch());
     return {leaves.begin(), leaves.end()};
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -31,8 +32,14 @@ class Forest {
 
     const Settings& settings() const { return settings_; }
 
-    void decide(const Contexts& contexts, ConstWords available, std::span<std::int64_t> actions,
-                std::span<double> propensities);
+    // `available` has a set of actions for all events, or one for each. `keys` number the draws, one for each event; where
+    // it is empty, the forest numbers them.
+    void decide(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
+                std::span<std::int64_t> actions, std::span<double> propensities);
+    // The probabilities of all actions, one row of n_actions for each event.
+    void propensities(const Contexts& contexts, ConstWords available, std::span<double> out) const;
+    // The estimated mean rewards of all actions, one row of n_actions for each event.
+    void mean_rewards(const Contexts& contexts, std::span<double> out) const;
     void learn(const Contexts& contexts, std::span<const std::int64_t> actions, std::span<const double> rewards,
                std::span<const double> propensities);
     // Decides and learns event by event; `rewards` has a row of n_actions an event.
@@ -41,7 +48,7 @@ class Forest {
 
     // To be held, shared or alone, by the caller of what follows.
     std::shared_mutex& mutex() const { return mutex_; }
-    Choice decide_one(std::span<const std::uint8_t> context, ConstWords available);
+    Choice decide_one(std::span<const std::uint8_t> context, ConstWords available, std::optional<std::uint64_t> key);
     void learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward, double propensity);
     const Growth& growth() const { return growth_; }
     std::uint64_t n_events() const { return events_; }
@@ -59,13 +66,12 @@ class Forest {
     struct Scratch {
         std::vector<std::uint8_t> values;       // of the variables, and a spare zero, by event
         std::vector<std::uint32_t> labels;      // of the leaves, by event and tree
-        std::vector<std::uint64_t> context;     // packed, with a spare zero bit
-        std::vector<typename Growth::Voice> voices;  // what the trees say
+        std::vector<std::uint64_t> packed;      // a context as the growth rule keeps it
+        std::vector<typename Growth::Partial> estimates;  // of the trees
         Plan plan;
-        typename Growth::Learners learners;
     };
 
-    static Scratch& scratch_of(const Settings& settings);
+    Scratch& scratch() const;
 
     template <class Archive>
     void archive(Archive& io);
@@ -78,9 +84,12 @@ class Forest {
     template <class Visit>
     void visit(const Contexts& contexts, Range events, Range trees, Scratch& scratch, Visit&& visit) const;
     Leaves leaves_of(std::size_t event, const Scratch& scratch) const;
-    const Plan& plan_by(Leaves leaves, ConstWords available, Scratch& scratch) const;
+    const Plan& plan_by(std::span<const std::uint8_t> context, Leaves leaves, ConstWords available, Scratch& scratch) const;
     Choice choose(ConstWords available, const Plan& plan);
     Choice choose(ConstWords available, const Plan& plan, std::uint64_t decision);
+    // The same draw for the same key, whatever was decided before; what goes in rotation is drawn too.
+    Choice choose_by_key(const Plan& plan, std::uint64_t key) const;
+    ConstWords available_to(std::size_t event, const Contexts& contexts, ConstWords available) const;
     // Lets the trees grow when it is time after an event.
     void grow(Team& team, std::size_t member, std::uint64_t event);
     // Calls work(team, member, trees, events) for the events of a batch, some at a time, while nobody decides.

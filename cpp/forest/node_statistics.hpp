@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "elimination/elimination.hpp"
-#include "greedy/greedy.hpp"
+#include "greedy/growth.hpp"
 
 namespace bandit_forest {
 

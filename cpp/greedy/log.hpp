@@ -1,4 +1,4 @@
-// The events that leaves may still split on: one log for all trees, so that a tree holds four bytes an event.
+// The events that trees are grown from: one log for all trees.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "greedy/variables.hpp"
 #include "util/archive.hpp"
 #include "util/bits.hpp"
 #include "util/memory.hpp"
@@ -20,13 +21,13 @@ using EventId = std::uint32_t;
 // A ring: the newest events push out the oldest.
 class EventLog {
    public:
-    EventLog(std::size_t n_variables, std::size_t capacity)
-        : words_(words_for(n_variables + 1)), length_(length_of(words_ + 1)), capacity_(capacity) {
+    EventLog(const Variables& variables, std::size_t capacity)
+        : variables_(&variables),
+          words_(variables.words()),
+          length_(length_of(words_ + 1)),
+          capacity_(capacity) {
         assert(std::has_single_bit(capacity));
     }
-
-    // The number that the next event gets.
-    EventId next() const { return static_cast<EventId>(n_events_); }
 
     void append(ConstWords context, std::size_t action, float reward) {
         assert(context.size() == words_);
@@ -39,15 +40,16 @@ class EventLog {
         ++n_events_;
     }
 
-    bool holds(EventId event) const {
-        return event % capacity_ * length_ < records_.size() && static_cast<EventId>(next() - 1 - event) < capacity_;
-    }
+    // Whether the log still has an event that was appended, and all events since.
+    bool holds(std::uint64_t event) const { return n_events_ - event <= capacity_; }
+
+    const Variables& variables() const { return *variables_; }
     const std::uint64_t* record(EventId event) const { return &records_[event % capacity_ * length_]; }
-    ConstWords context(EventId event) const { return {record(event), words_}; }
     std::size_t action(EventId event) const { return static_cast<std::uint32_t>(record(event)[words_]); }
     float reward(EventId event) const {
         return std::bit_cast<float>(static_cast<std::uint32_t>(record(event)[words_] >> 32U));
     }
+    bool passes(EventId event, Test test) const { return variables_->passes(record(event), test); }
 
     void prefetch([[maybe_unused]] EventId event) const {
 #if defined(__GNUC__)
@@ -77,7 +79,8 @@ class EventLog {
     // A length at which no record of up to eight words lies on two cache lines.
     static std::size_t length_of(std::size_t words) { return words <= 8 ? std::bit_ceil(words) : (words + 7) / 8 * 8; }
 
-    std::size_t words_;                   // of a context, with its spare zero bit
+    const Variables* variables_;          // of the forest
+    std::size_t words_;                   // of a context
     std::size_t length_;                  // words of a record
     std::size_t capacity_;                // events that are held; a power of two
     std::uint64_t n_events_ = 0;          // events that have been appended

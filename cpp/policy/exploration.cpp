@@ -70,15 +70,16 @@ void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, Con
     }
 }
 
-void optimistic(std::span<const double> means, std::span<const double> doubts, double hope, std::span<double> out) {
+void upper_bounds(std::span<const double> means, std::span<const double> inverse_counts, double standard_errors,
+                  std::span<double> out) {
     constexpr double least_variance = 0.02;  // an action that never earned anything may do so yet
     for (std::size_t action = 0; action < means.size(); ++action) {
         const double variance = means[action] * (1.0 - means[action]) + least_variance;
-        out[action] = means[action] + hope * std::sqrt(variance * doubts[action]);
+        out[action] = means[action] + standard_errors * std::sqrt(variance * inverse_counts[action]);
     }
 }
 
-void inverse_gap(std::span<const double> means, ConstWords available, double greed, std::vector<double>& probabilities) {
+void inverse_gap(std::span<const double> means, ConstWords available, double gamma, std::vector<double>& probabilities) {
     probabilities.assign(means.size(), 0.0);
     std::size_t best = first(available);
     for_each(available, [&](std::size_t action) { best = means[action] > means[best] ? action : best; });
@@ -86,7 +87,7 @@ void inverse_gap(std::span<const double> means, ConstWords available, double gre
     double others = 0.0;
     for_each(available, [&](std::size_t action) {
         if (action != best) {
-            probabilities[action] = 1.0 / (n_actions + greed * (means[best] - means[action]));
+            probabilities[action] = 1.0 / (n_actions + gamma * (means[best] - means[action]));
             others += probabilities[action];
         }
     });

@@ -25,10 +25,11 @@ struct Plan {
 
 // One event as it is learned.
 struct Observation {
-    ConstWords context;  // packed, with a spare zero bit
-    std::size_t action;  // the action taken
-    double reward;       // what it earned
-    double propensity;   // the probability with which it was drawn
+    std::span<const std::uint8_t> context;  // codes of the variables
+    ConstWords packed;     // the same as the growth rule keeps it
+    std::size_t action;    // the action taken
+    double reward;         // what it earned
+    double propensity;     // the probability with which it was drawn
     std::uint64_t number;  // events that were learned before it
 };
 
@@ -36,13 +37,14 @@ struct Observation {
 // the actions of this event.
 void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out);
 
-// Means raised by `hope` times their standard error: the root of the variance of rewards with such a mean times their
-// doubt, 1 / the events behind them.
-void optimistic(std::span<const double> means, std::span<const double> doubts, double hope, std::span<double> out);
+// Means raised by so many standard errors: the root of the variance of rewards with such a mean times the inverse of the
+// number of events behind it.
+void upper_bounds(std::span<const double> means, std::span<const double> inverse_counts, double standard_errors,
+                  std::span<double> out);
 
 // Inverse gap weighting (Abe and Long 1999; Foster and Rakhlin 2020): an action is drawn with probability
-// 1 / (number of actions + greed * its distance from the best mean), the best one with what is left.
-void inverse_gap(std::span<const double> means, ConstWords available, double greed, std::vector<double>& probabilities);
+// 1 / (number of actions + gamma * its distance from the best mean), the best one with what is left.
+void inverse_gap(std::span<const double> means, ConstWords available, double gamma, std::vector<double>& probabilities);
 
 // The action to which the cumulated probabilities reach beyond a number in [0, 1).
 std::size_t pick(std::span<const double> probabilities, double number);

@@ -13,7 +13,7 @@
 namespace bandit_forest {
 
 // What a draw is for: the second word of every address.
-enum class Purpose : std::uint64_t { tree = 1, decision = 2, tolerance = 3, depth = 4, learning = 5 };
+enum class Purpose : std::uint64_t { tree = 1, decision = 2, tolerance = 3, depth = 4, key = 6 };
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 constexpr std::uint64_t mix(std::uint64_t key, std::uint64_t value) {
@@ -33,14 +33,15 @@ constexpr double draw(std::uint64_t seed, Purpose purpose, std::uint64_t number)
 
 constexpr std::uint64_t root_key(std::uint64_t seed, std::uint64_t tree) { return mix(mix(seed, Purpose::tree), tree); }
 
-constexpr std::uint64_t child_key(std::uint64_t key, std::uint32_t variable, std::uint32_t value) {
-    return mix(key, 2ULL * variable + value);
+// The key of a child by its parent's test, which is the variable where that is binary, and the outcome.
+constexpr std::uint64_t child_key(std::uint64_t key, std::uint32_t test, std::uint32_t outcome) {
+    return mix(key, 2ULL * test + outcome);
 }
 
 // The depth of a tree, between the least and the most.
 inline std::size_t draw_depth(const Settings& s, std::size_t tree) {
-    const double width = static_cast<double>(s.max_max_depth - s.min_max_depth + 1);
-    return s.min_max_depth + static_cast<std::size_t>(width * draw(s.seed, Purpose::depth, tree));
+    const double width = static_cast<double>(s.depth_high - s.depth_low + 1);
+    return s.depth_low + static_cast<std::size_t>(width * draw(s.seed, Purpose::depth, tree));
 }
 
 // The variables that a path may split on: a share of them, rounded up, in order.

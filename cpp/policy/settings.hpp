@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace bandit_forest {
 
@@ -11,8 +12,8 @@ struct Settings {
     std::size_t n_variables;    // M
     std::size_t n_actions;      // K
     std::size_t n_trees;        // L
-    std::size_t min_max_depth;  // the depths D of the trees are drawn between this
-    std::size_t max_max_depth;  // and this
+    std::size_t depth_low;  // the depths D of the trees are drawn between this
+    std::size_t depth_high;  // and this
     double variable_share;      // share of the variables that a node may split on
     std::size_t max_nodes;      // most nodes of a tree
     std::uint64_t seed;         // of all draws
@@ -62,16 +63,43 @@ struct EliminationSettings : Settings {
     Exploration exploration;
 };
 
-// Growth by the best split so far.
+// Growth by the best split.
 struct GreedySettings : Settings {
-    std::size_t min_events;    // a leaf tries to split when it holds so many events
-    double min_gain;           // and does when the variance that the best split explains is so many times its noise
-    double shrinkage;          // events that a leaf's inheritance of means is worth
-    double learning_share;     // share of the trees that learn an event
-    std::size_t log_capacity;  // events that are remembered for splitting; a power of two
-    std::uint64_t lifetime;    // events after which a tree is replaced by a new one; 0 for never
-    double greed;              // exploration by inverse gap weighting with greed * sqrt(events)
-    double optimism;           // on means raised by so many times their standard error * sqrt(log(events))
+    std::vector<std::uint16_t> levels;  // codes of each variable; empty where all are binary
+    std::size_t min_events;      // a node with fewer events is a leaf
+    double min_gain;             // a node splits when the variance that the split explains is so many times its noise
+    double shrinkage;            // events that the mean rewards which a node inherits are worth
+    std::size_t n_thresholds;    // thresholds of an ordered variable that a split is chosen from
+    std::size_t renewal_work;    // units of work that an event allows for, for each tree
+    std::size_t log_capacity;    // events that are remembered for growth; a power of two
+    std::uint64_t lifetime;      // events that a tree is grown from and stands for; 0 for all
+    bool linear;                 // whether a linear estimate stands beside the trees
+    double gamma_scale;          // exploration by inverse gap weighting with gamma_scale * events ^ gamma_exponent
+    double gamma_exponent;
+    double optimism;             // on estimates raised by so many standard errors * sqrt(log(events))
+    double linear_optimism;      // and those of the linear part by so many of its own
+};
+
+// What it costs to grow a tree: a unit is about the time that reading an event takes.
+struct Work {
+    explicit Work(const GreedySettings& settings) {
+        std::size_t n_ordered = 0;
+        for (const std::uint16_t levels : settings.levels) {
+            n_ordered += levels > 2 ? 1 : 0;
+        }
+        const std::size_t n_binary = settings.n_variables - n_ordered;
+        const double ordered = settings.variable_share * static_cast<double>(n_ordered);
+        const double candidates = settings.variable_share * static_cast<double>(n_binary) +
+                                  ordered * static_cast<double>(settings.n_thresholds);
+        per_event = 2 + n_binary / 64 + static_cast<std::size_t>(ordered);
+        per_node = 32 + static_cast<std::size_t>(candidates);
+    }
+
+    static std::uint64_t reading(std::size_t n_events) { return n_events; }
+    std::uint64_t splitting(std::size_t n_events) const { return per_node + n_events * per_event; }
+
+    std::uint64_t per_event;  // for an event that a split is chosen by: its bits and codes
+    std::uint64_t per_node;   // for a split, however few the events: its candidates
 };
 
 }  // namespace bandit_forest

@@ -60,18 +60,20 @@ std::span<const T> span_of(const In<T>& array) {
     return {array.data(), array.shape(0)};
 }
 
-// The available actions as a set; a mask of no entries means all.
+// The available actions as sets, one for each row of a mask; a mask of no entries means all actions.
 inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const In<bool>& mask) {
-    std::vector<std::uint64_t> set(words_for(n_actions), 0);
+    const std::size_t words = words_for(n_actions);
+    const std::size_t n_sets = std::max<std::size_t>(1, mask.shape(0) / n_actions);
+    std::vector<std::uint64_t> sets(n_sets * words, 0);
     if (mask.shape(0) == 0) {
-        fill(set, n_actions);
+        fill(sets, n_actions);
     }
-    for (std::size_t action = 0; action < mask.shape(0); ++action) {
-        if (mask.data()[action]) {
-            insert(set, action);
+    for (std::size_t i = 0; i < mask.shape(0); ++i) {
+        if (mask.data()[i]) {
+            insert(Words(sets).subspan(i / n_actions * words, words), i % n_actions);
         }
     }
-    return set;
+    return sets;
 }
 
 // Takes the lock at once, or waits for it without the interpreter's lock.

@@ -3,6 +3,7 @@
 #include "forest/forest.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -18,7 +19,7 @@
 #include "python/binding.hpp"
 #include "elimination/elimination.hpp"
 #include "python/explanation_arrays.hpp"
-#include "greedy/greedy.hpp"
+#include "greedy/growth.hpp"
 #include "forest/importance.hpp"
 #include "python/node_arrays.hpp"
 
@@ -34,6 +35,18 @@ auto read(const Forest<Growth>& forest, Read&& read_growth) {
     const nb::gil_scoped_release unlocked;
     const std::shared_lock lock(forest.mutex());
     return read_growth(forest.growth());
+}
+
+// A number for each context and action, which write(contexts, numbers) computes without the interpreter's lock.
+template <class Write>
+OutRows<double> rows_of(const InRows<std::uint8_t>& contexts, std::size_t n_actions, Write&& write) {
+    const std::size_t n = contexts.shape(0);
+    Buffer<double> numbers(n * n_actions);
+    {
+        const nb::gil_scoped_release unlocked;
+        write(contexts_of(contexts), numbers.span());
+    }
+    return numbers.template release<OutRows<double>>({n, n_actions});
 }
 
 // Making, and making again from what was saved.
@@ -65,13 +78,14 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
     bound
         .def(
             "decide",
-            [](Self& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+            [](Self& forest, const In<std::uint8_t>& context, const In<bool>& available,
+               std::optional<std::uint64_t> key) {
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 const auto lock = lock_without_blocking<std::shared_lock<std::shared_mutex>>(forest.mutex());
-                const Choice choice = forest.decide_one(span_of(context), set);
+                const Choice choice = forest.decide_one(span_of(context), set, key);
                 return std::make_pair(choice.action, choice.propensity);
             },
-            "context"_a, "available"_a)
+            "context"_a, "available"_a, "key"_a.none() = nb::none())
         .def(
             "learn",
             [](Self& forest, const In<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
@@ -81,19 +95,20 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(
             "decide_many",
-            [](Self& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available) {
+            [](Self& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available,
+               const In<std::uint64_t>& keys) {
                 const std::size_t n = contexts.shape(0);
                 Buffer<std::int64_t> actions(n);
                 Buffer<double> propensities(n);
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 {
                     const nb::gil_scoped_release unlocked;
-                    forest.decide(contexts_of(contexts), set, actions.span(), propensities.span());
+                    forest.decide(contexts_of(contexts), set, span_of(keys), actions.span(), propensities.span());
                 }
                 return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
                                        propensities.template release<Out<double>>({n}));
             },
-            "contexts"_a, "available"_a)
+            "contexts"_a, "available"_a, "keys"_a)
         .def(
             "learn_many",
             [](Self& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
@@ -148,10 +163,27 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
             "mean_rewards",
             [](const Self& forest, const In<std::uint8_t>& context) {
                 return as_array(read(forest, [&](const Growth& growth) {
-                    return growth.mean_rewards(forest.leaves(span_of(context)));
+                    return growth.mean_rewards(span_of(context), forest.leaves(span_of(context)));
                 }));
             },
             "context"_a)
+        .def(
+            "propensities_many",
+            [](const Self& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available) {
+                const std::size_t n_actions = forest.settings().n_actions;
+                const std::vector<std::uint64_t> sets = available_of(n_actions, available);
+                return rows_of(contexts, n_actions, [&](const Contexts& rows, std::span<double> out) {
+                    forest.propensities(rows, sets, out);
+                });
+            },
+            "contexts"_a, "available"_a)
+        .def(
+            "mean_rewards_many",
+            [](const Self& forest, const InRows<std::uint8_t>& contexts) {
+                return rows_of(contexts, forest.settings().n_actions,
+                               [&](const Contexts& rows, std::span<double> out) { forest.mean_rewards(rows, out); });
+            },
+            "contexts"_a)
         .def(
             "explain",
             [](const Self& forest, const In<std::uint8_t>& context, const In<bool>& available) {

@@ -7,7 +7,7 @@
 
 #include "python/arrays.hpp"
 #include "elimination/elimination.hpp"
-#include "greedy/greedy.hpp"
+#include "greedy/growth.hpp"
 #include "python/known_arrays.hpp"
 #include "tree/tree.hpp"
 
@@ -22,6 +22,7 @@ class NodeArrays {
           parent_(n_),
           depth_(n_),
           variable_(n_),
+          threshold_(n_),
           child_(n_),
           visits_(n_),
           known_(n_, n_actions) {
@@ -31,7 +32,8 @@ class NodeArrays {
             const bool leaf = tree.is_leaf(node);
             parent_.data[i] = i == 0 ? -1 : static_cast<std::int64_t>(tree.path(node).parent);
             depth_.data[i] = tree.path(node).depth;
-            variable_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).variable);
+            variable_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).test.variable());
+            threshold_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).test.threshold());
             child_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).child);
             known_.set(i, growth, node);
             const auto plays = known_.plays(i);
@@ -44,6 +46,7 @@ class NodeArrays {
         out["parent"] = parent_.release<Out<std::int64_t>>({n_});
         out["depth"] = depth_.release<Out<std::int64_t>>({n_});
         out["variable"] = variable_.release<Out<std::int64_t>>({n_});
+        out["threshold"] = threshold_.release<Out<std::int64_t>>({n_});
         out["child"] = child_.release<Out<std::int64_t>>({n_});
         out["visits"] = visits_.release<Out<std::int64_t>>({n_});
         known_.release(out, "mean_rewards");
@@ -52,7 +55,7 @@ class NodeArrays {
 
    private:
     std::size_t n_;  // nodes
-    Buffer<std::int64_t> parent_, depth_, variable_, child_, visits_;
+    Buffer<std::int64_t> parent_, depth_, variable_, threshold_, child_, visits_;
     KnownArrays known_;
 };
 

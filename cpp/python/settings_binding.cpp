@@ -1,5 +1,6 @@
 // The door to the settings of forests, which have been checked in Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
 
 #include "python/binding.hpp"
 #include "policy/settings.hpp"
@@ -30,45 +31,50 @@ void bind_choices(nb::module_& m) {
         .value("tree_draw", Exploration::tree_draw);
 }
 
+// Settings are made empty and set field by field, by name: no two numbers can be swapped unnoticed.
 void bind_common(nb::module_& m) {
     nb::class_<Settings>(m, "Settings")
-        .def(
-            "__init__",
-            [](Settings* self, std::size_t n_variables, std::size_t n_actions, std::size_t n_trees,
-               std::size_t min_max_depth, std::size_t max_max_depth, double variable_share, std::size_t max_nodes,
-               std::uint64_t seed, std::size_t n_threads) {
-                new (self) Settings{n_variables,    n_actions, n_trees, min_max_depth, max_max_depth,
-                                    variable_share, max_nodes, seed,    n_threads};
-            },
-            nb::kw_only(), "n_variables"_a, "n_actions"_a, "n_trees"_a, "min_max_depth"_a, "max_max_depth"_a,
-            "variable_share"_a, "max_nodes"_a, "seed"_a, "n_threads"_a);
+        .def_rw("n_variables", &Settings::n_variables)
+        .def_rw("n_actions", &Settings::n_actions)
+        .def_rw("n_trees", &Settings::n_trees)
+        .def_rw("depth_low", &Settings::depth_low)
+        .def_rw("depth_high", &Settings::depth_high)
+        .def_rw("variable_share", &Settings::variable_share)
+        .def_rw("max_nodes", &Settings::max_nodes)
+        .def_rw("seed", &Settings::seed)
+        .def_rw("n_threads", &Settings::n_threads);
 }
 
 void bind_elimination(nb::module_& m) {
     nb::class_<EliminationSettings, Settings>(m, "EliminationSettings")
-        .def(
-            "__init__",
-            [](EliminationSettings* self, const Settings& settings, double delta, double min_tolerance,
-               double max_tolerance, std::size_t test_interval, double quorum, Remaining remaining, Estimate estimate,
-               Clock clock, Exploration exploration) {
-                new (self) EliminationSettings{settings, delta,     min_tolerance, max_tolerance, test_interval,
-                                               quorum,   remaining, estimate,      clock,         exploration};
-            },
-            "settings"_a, nb::kw_only(), "delta"_a, "min_tolerance"_a, "max_tolerance"_a, "test_interval"_a, "quorum"_a,
-            "remaining"_a, "estimate"_a, "clock"_a, "exploration"_a);
+        .def(nb::init<>())
+        .def_rw("delta", &EliminationSettings::delta)
+        .def_rw("min_tolerance", &EliminationSettings::min_tolerance)
+        .def_rw("max_tolerance", &EliminationSettings::max_tolerance)
+        .def_rw("test_interval", &EliminationSettings::test_interval)
+        .def_rw("quorum", &EliminationSettings::quorum)
+        .def_rw("remaining", &EliminationSettings::remaining)
+        .def_rw("estimate", &EliminationSettings::estimate)
+        .def_rw("clock", &EliminationSettings::clock)
+        .def_rw("exploration", &EliminationSettings::exploration);
 }
 
 void bind_greedy(nb::module_& m) {
     nb::class_<GreedySettings, Settings>(m, "GreedySettings")
-        .def(
-            "__init__",
-            [](GreedySettings* self, const Settings& settings, std::size_t min_events, double min_gain, double shrinkage,
-               double learning_share, std::size_t log_capacity, std::uint64_t lifetime, double greed, double optimism) {
-                new (self) GreedySettings{settings,     min_events, min_gain, shrinkage, learning_share,
-                                          log_capacity, lifetime,   greed,    optimism};
-            },
-            "settings"_a, nb::kw_only(), "min_events"_a, "min_gain"_a, "shrinkage"_a, "learning_share"_a,
-            "log_capacity"_a, "lifetime"_a, "greed"_a, "optimism"_a);
+        .def(nb::init<>())
+        .def_rw("levels", &GreedySettings::levels)
+        .def_rw("min_events", &GreedySettings::min_events)
+        .def_rw("min_gain", &GreedySettings::min_gain)
+        .def_rw("shrinkage", &GreedySettings::shrinkage)
+        .def_rw("n_thresholds", &GreedySettings::n_thresholds)
+        .def_rw("renewal_work", &GreedySettings::renewal_work)
+        .def_rw("log_capacity", &GreedySettings::log_capacity)
+        .def_rw("lifetime", &GreedySettings::lifetime)
+        .def_rw("linear", &GreedySettings::linear)
+        .def_rw("gamma_scale", &GreedySettings::gamma_scale)
+        .def_rw("gamma_exponent", &GreedySettings::gamma_exponent)
+        .def_rw("optimism", &GreedySettings::optimism)
+        .def_rw("linear_optimism", &GreedySettings::linear_optimism);
 }
 
 }  // namespace

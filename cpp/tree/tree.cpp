@@ -36,8 +36,9 @@ class Descents {
             for (std::size_t k = 0; k < n_moving; ++k) {
                 const std::uint8_t i = moving_[k];
                 const Step step = steps_[i][nodes_[i]];
-                const bool inner = step.variable != leaf_;
-                nodes_[i] = step.child + values_[i][step.variable];  // of a leaf, its label
+                const std::uint32_t variable = step.test.variable();
+                const bool inner = variable != leaf_;
+                nodes_[i] = step.child + (values_[i][variable] >= step.test.threshold() ? 1U : 0U);  // of a leaf, its label
                 prefetch(steps_[i] + (inner ? nodes_[i] : 0));
                 moving_[left] = i;
                 left += inner ? 1 : 0;
@@ -97,7 +98,7 @@ class Explainer {
             totals[i] += below[i];
         }
         const Summary both = summary(totals);
-        variances[step.variable] += std::max(no.between + yes.between - both.between - both.chance, 0.0);
+        variances[step.test.variable()] += std::max(no.between + yes.between - both.between - both.chance, 0.0);
         return recall_(node, totals, totals + n_actions_) ? summary(totals) : both;
     }
 
@@ -122,28 +123,28 @@ class Explainer {
 
 Tree::Tree(std::size_t n_variables, std::uint64_t key)
     : n_variables_(n_variables),
-      steps_{{static_cast<std::uint32_t>(n_variables), 0}},
+      steps_{{Test(static_cast<std::uint32_t>(n_variables), 1), 0}},
       paths_{{key, 0, 0}} {}
 
-NodeId Tree::split(NodeId leaf, std::uint32_t variable) {
-    assert(is_leaf(leaf) && variable < n_variables_);
+NodeId Tree::split(NodeId leaf, Test test) {
+    assert(is_leaf(leaf) && test.variable() < n_variables_);
     const auto child = static_cast<NodeId>(steps_.size());
     const Path path = paths_[leaf];
-    steps_[leaf] = {variable, child};
+    steps_[leaf] = {test, child};
     for (std::uint32_t value = 0; value < 2; ++value) {
-        steps_.push_back({static_cast<std::uint32_t>(n_variables_), child + value});
-        paths_.push_back({child_key(path.key, variable, value), leaf, path.depth + 1});
+        steps_.push_back({Test(static_cast<std::uint32_t>(n_variables_), 1), child + value});
+        paths_.push_back({child_key(path.key, test.bits(), value), leaf, path.depth + 1});
     }
     levels_ = std::max(levels_, path.depth + 1);
     return child;
 }
 
-NodeId Tree::descend(ConstWords context, std::vector<std::uint32_t>& tests) const {
+NodeId Tree::descend(std::span<const std::uint8_t> context, std::vector<Test>& tests) const {
     NodeId node = 0;
     while (!is_leaf(node)) {
         const Step step = steps_[node];
-        tests.push_back(step.variable);
-        node = step.child + static_cast<NodeId>(contains(context, step.variable));
+        tests.push_back(step.test);
+        node = step.child + (context[step.test.variable()] >= step.test.threshold() ? 1U : 0U);
     }
     return node;
 }
@@ -152,7 +153,7 @@ std::vector<std::uint32_t> Tree::free_variables(NodeId node) const {
     std::vector<std::uint8_t> used(n_variables_, 0);
     while (node != 0) {
         node = paths_[node].parent;
-        used[steps_[node].variable] = 1;
+        used[steps_[node].test.variable()] = 1;
     }
     std::vector<std::uint32_t> free;
     for (std::uint32_t variable = 0; variable < n_variables_; ++variable) {
@@ -172,8 +173,8 @@ void Tree::check() {
     std::size_t next = 1;  // children are made in pairs: each pair must be claimed by one earlier split
     for (std::size_t node = 0; node < steps_.size(); ++node) {
         const Step& step = steps_[node];
-        require(step.variable <= n_variables_, "a node tests an unknown variable");
-        if (step.variable == n_variables_) {
+        require(step.test.variable() <= n_variables_, "a node tests an unknown variable");
+        if (is_leaf(static_cast<NodeId>(node))) {
             continue;
         }
         require(step.child > node && step.child % 2 == 1 && step.child + std::size_t{1} < steps_.size(),

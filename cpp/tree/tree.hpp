@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "tree/test.hpp"
 #include "util/archive.hpp"
-#include "util/bits.hpp"
 #include "util/memory.hpp"
 
 namespace bandit_forest {
@@ -18,13 +18,13 @@ using NodeId = std::uint32_t;
 
 // What routing reads, eight nodes to a cache line.
 struct Step {
-    std::uint32_t variable;  // the variable that is tested; n_variables in a leaf
-    std::uint32_t child;     // where value 0 leads, value 1 leads to the next node; in a leaf what the growth rule likes
+    Test test;            // a leaf tests n_variables, the spare zero behind the values
+    std::uint32_t child;  // where a context leads that fails, one that passes leads to the next node; a leaf's label
 };
 
 // What routing does not read.
 struct Path {
-    std::uint64_t key;     // hash of the path's (variable, value) pairs: the address of its draws
+    std::uint64_t key;     // hash of the path's (test, outcome) pairs: the address of its draws
     NodeId parent;         // the root is its own parent
     std::uint32_t depth;   // number of tests on the way here; 0 for the root
 };
@@ -35,7 +35,7 @@ class Tree {
 
     std::size_t n_variables() const { return n_variables_; }
     std::size_t size() const { return steps_.size(); }
-    bool is_leaf(NodeId node) const { return steps_[node].variable == n_variables_; }
+    bool is_leaf(NodeId node) const { return steps_[node].test.variable() == n_variables_; }
     const Step& step(NodeId node) const { return steps_[node]; }
     const Path& path(NodeId node) const { return paths_[node]; }
     const Step* steps() const { return steps_.data(); }
@@ -44,11 +44,11 @@ class Tree {
     // What routing to a leaf gives back; the leaf's own number unless it is set.
     void set_label(NodeId leaf, std::uint32_t label) { steps_[leaf].child = label; }
 
-    // Makes a leaf test a variable; gives back the child for value 0, which the child for value 1 follows.
-    NodeId split(NodeId leaf, std::uint32_t variable);
+    // Makes a leaf test contexts; returns the child for those that fail, which the child for those that pass follows.
+    NodeId split(NodeId leaf, Test test);
 
-    // The leaf that a context leads to; the variables tested on the way are appended to `tests`.
-    NodeId descend(ConstWords context, std::vector<std::uint32_t>& tests) const;
+    // The leaf that a context leads to; the tests on the way are appended to `tests`.
+    NodeId descend(std::span<const std::uint8_t> context, std::vector<Test>& tests) const;
 
     // The variables that are not on the path of a node, in order.
     std::vector<std::uint32_t> free_variables(NodeId node) const;
@@ -74,7 +74,7 @@ class Tree {
 };
 
 // Routes contexts through trees, many descents at once, so that their cache misses overlap, and tree by tree, so that a
-// tree stays in the cache for all contexts. A context has n_variables + 1 values, the last one zero. Writes the label of
+// tree stays in the cache for all contexts. A context has n_variables + 1 codes, the last one zero. Writes the label of
 // the leaf that context i reaches in tree j to labels[i * stride + j].
 void route(std::span<const Tree* const> trees, std::span<const std::uint8_t> contexts, std::uint32_t* labels,
            std::size_t stride);
