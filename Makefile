@@ -1,7 +1,7 @@
 # Everything runs in .venv, which is made when needed and made again when the build files change.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
+SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
 
 .PHONY: demo test check sanitize bench stub format clean
@@ -57,5 +57,5 @@ build/sanitize/installed: .venv/installed
 	$(PYTHON) -c "import pathlib, sys; site = next(pathlib.Path('.venv/lib').glob('python*/site-packages')).resolve(); \
 	  next(pathlib.Path('build/sanitize/lib').glob('python*/site-packages')).joinpath('tools.pth').write_text(str(site))"
 	build/sanitize/bin/python -m pip install -q --no-build-isolation --no-deps --ignore-installed . \
-	  --config-settings=cmake.define.BANDIT_FOREST_SANITIZE=ON --config-settings=build-dir=build/sanitize-objects
+	  --config-settings=cmake.define.BANDIT_FOREST_SANITIZE=ON --config-settings=cmake.define.BANDIT_FOREST_WERROR=ON --config-settings=build-dir=build/sanitize-objects
 	touch $@

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, cast
 
 import numpy as np
@@ -26,6 +26,7 @@ from bandit_forest.rules import (
 from bandit_forest.settings import CoreForest, arguments_of, header_of, make_core
 from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
 from bandit_forest.validation import check_int, check_range
+from bandit_forest.variables import Variables, check_thresholds
 
 __all__ = ["BanditForest", "BanditTree"]
 
@@ -97,12 +98,13 @@ class BanditForest(CompiledPolicy):
         *,
         n_variables: int,
         n_actions: int,
-        n_trees: int = 100,
+        thresholds: Mapping[int, Sequence[float]] | None = None,
+        n_trees: int = 16,
         max_depth: int | tuple[int, int] = 40,
-        variable_share: float = 0.5,
+        variable_share: float = 0.3,
         growth: Growth = _DEFAULT_GROWTH,
         exploration: Exploration = _DEFAULT_EXPLORATION,
-        max_nodes: int = 2**17,
+        max_nodes: int = 2**18,
         seed: int = 0,
         n_threads: int = 1,
         variable_names: Sequence[str] | None = None,
@@ -121,10 +123,14 @@ class BanditForest(CompiledPolicy):
         self._n_trees = check_int(n_trees, "n_trees", owner, high=2**20)
         for name, size in (("n_variables", self._n_variables), ("n_trees", self._n_trees)):
             check_size(size, MOST_CELLS // self._n_actions, name, owner, f"{self._n_actions} actions")
+        checked_thresholds = check_thresholds(thresholds, owner, self._n_variables)
+        if checked_thresholds and not isinstance(growth, Greedy):
+            refuse("thresholds", owner, "None with elimination, which takes binary variables", thresholds)
         low, high = check_range(max_depth, "max_depth", owner)
         self._parameters: dict[str, Any] = {
             "n_variables": self._n_variables,
             "n_actions": self._n_actions,
+            "thresholds": checked_thresholds,
             "n_trees": self._n_trees,
             "max_depth": low if low == high else (low, high),
             "variable_share": check_share(variable_share, "variable_share", owner),
@@ -136,9 +142,14 @@ class BanditForest(CompiledPolicy):
         self._n_threads = check_int(n_threads, "n_threads", owner, high=_MAX_THREADS)
         if self._n_threads > 1 and not isinstance(growth, Greedy):
             refuse("n_threads", owner, "1 with elimination", n_threads)
-        self._variable_names = check_names(variable_names, "variable_names", owner, self._n_variables, "x")
+        self._variables = Variables(variable_names, checked_thresholds, owner, self._n_variables)
+        self._largest_codes = self._variables.largest_codes
         self._action_names = check_names(action_names, "action_names", owner, self._n_actions, "action ")
-        self._core: CoreForest = make_core(**self._parameters, n_threads=self._n_threads)
+        self._core: CoreForest = self._make_core()
+
+    def _make_core(self, *saved: bytes) -> CoreForest:
+        rest = {name: value for name, value in self._parameters.items() if name != "thresholds"}
+        return make_core(*saved, **rest, levels=self._variables.levels, n_threads=self._n_threads)
 
     @staticmethod
     def paper(
@@ -211,7 +222,7 @@ class BanditForest(CompiledPolicy):
     @property
     def variable_names(self) -> tuple[str, ...]:
         """The name of each variable."""
-        return self._variable_names
+        return self._variables.names
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -251,7 +262,7 @@ class BanditForest(CompiledPolicy):
         """
         bits, available = self._checked(context, available_actions, "explain")
         arrays = self._core.explain(bits, mask_of(available))
-        return explanation_of(arrays, bits, available, self._variable_names, self._action_names)
+        return explanation_of(arrays, bits, available, self._variables, self._action_names)
 
     def variable_importance(self) -> NDArray[np.float64]:
         """Give each variable its share of the variance of the rewards that the splits of all trees explain.
@@ -275,7 +286,7 @@ class BanditForest(CompiledPolicy):
         checked = check_int(number, "number", f"{type(self).__name__}.tree", low=0, high=self._n_trees - 1)
         kind = GreedyNodes if isinstance(self._parameters["growth"], Greedy) else EliminationNodes
         nodes = kind(**self._core.nodes(checked))
-        return TreeView(nodes, self._core.max_depth(checked), self._variable_names, self._action_names)
+        return TreeView(nodes, self._core.max_depth(checked), self._variables, self._action_names)
 
     def rename_actions(self, names: Sequence[str]) -> None:
         """Give the actions other names to speak of them; decisions stay the same.
@@ -319,7 +330,7 @@ class BanditForest(CompiledPolicy):
     def _to_parts(self) -> tuple[dict[str, Any], bytes]:
         """Give the header and the arrays of a file: all that must be taken while nobody learns."""
         policy = "BanditTree" if isinstance(self, BanditTree) else "BanditForest"
-        return header_of(policy, self._parameters, self._variable_names, self._action_names), self._core.save()
+        return header_of(policy, self._parameters, self._variables.names, self._action_names), self._core.save()
 
     @classmethod
     def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str, n_threads: int = 1) -> Self:
@@ -330,7 +341,7 @@ class BanditForest(CompiledPolicy):
         try:
             forest = cast(Self, object.__new__(made))
             BanditForest.__init__(forest, **arguments_of(header), n_threads=n_threads)
-            forest._core = make_core(arrays, **forest._parameters, n_threads=n_threads)
+            forest._core = forest._make_core(arrays)
             if saved is BanditTree and forest.n_trees != 1:
                 raise ValueError("a tree has other trees beside it")
         except (AttributeError, KeyError, MemoryError, OverflowError, TypeError, ValueError) as error:
@@ -404,7 +415,7 @@ class BanditTree(BanditForest):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that make this tree again, names excepted."""
-        return {name: value for name, value in super().parameters.items() if name not in ("n_trees", "variable_share")}
+        return {name: value for name, value in super().parameters.items() if name not in ("n_trees", "thresholds", "variable_share")}
 
 
 def _check_path(path: object, owner: str) -> str:

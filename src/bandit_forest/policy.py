@@ -100,6 +100,7 @@ class CheckedPolicy(ABC):
         owner = type(self).__name__
         self._n_variables = check_int(n_variables, "n_variables", owner)
         self._n_actions = check_int(n_actions, "n_actions", owner)
+        self._largest_codes: NDArray[np.uint8] | None = None  # of the variables; all are binary when None
 
     @property
     def n_variables(self) -> int:
@@ -143,7 +144,7 @@ class CheckedPolicy(ABC):
             The probability with which it was drawn, in (0, 1].
         """
         owner = f"{type(self).__name__}.learn"
-        bits = check_context(context, owner, self._n_variables)
+        bits = check_context(context, owner, self._n_variables, self._largest_codes)
         checked_action = check_action(action, owner, self._n_actions)
         self._learn(bits, checked_action, check_reward(reward, owner), check_propensity(propensity, owner))
 
@@ -158,7 +159,7 @@ class CheckedPolicy(ABC):
             The actions that may be taken for these events; all when None.
         """
         owner = f"{type(self).__name__}.decide_many"
-        rows = check_contexts(contexts, owner, self._n_variables)
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
         return self._decide_many(rows, check_available(available_actions, owner, self._n_actions))
 
     def learn_many(self, contexts: Any, actions: ArrayLike, rewards: ArrayLike, *, propensities: ArrayLike) -> None:
@@ -172,7 +173,7 @@ class CheckedPolicy(ABC):
             One for each event.
         """
         owner = f"{type(self).__name__}.learn_many"
-        rows = check_contexts(contexts, owner, self._n_variables)
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
         self._learn_many(
             rows,
             check_actions(actions, owner, self._n_actions, len(rows)),
@@ -191,7 +192,7 @@ class CheckedPolicy(ABC):
             The reward of every action, an event a row; only that of the chosen action is looked at.
         """
         owner = f"{type(self).__name__}.play"
-        rows = check_contexts(contexts, owner, self._n_variables)
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
         return self._play(rows, check_rewards(rewards, owner, (len(rows), self._n_actions)))
 
     @abstractmethod
@@ -228,5 +229,5 @@ class CheckedPolicy(ABC):
         self, context: ArrayLike, available_actions: ArrayLike | None, method: str
     ) -> tuple[Bits, Mask | None]:
         owner = f"{type(self).__name__}.{method}"
-        bits = check_context(context, owner, self._n_variables)
+        bits = check_context(context, owner, self._n_variables, self._largest_codes)
         return bits, check_available(available_actions, owner, self._n_actions)

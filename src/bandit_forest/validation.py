@@ -98,37 +98,41 @@ def check_action(value: object, owner: str, n_actions: int) -> int:
     return check_int(value, "action", owner, low=0, high=n_actions - 1)
 
 
-def check_context(context: ArrayLike, owner: str, n_variables: int) -> Bits:
-    """Give back one context as a contiguous uint8 array of zeros and ones.
+def check_context(
+    context: ArrayLike, owner: str, n_variables: int, largest: NDArray[np.uint8] | None = None
+) -> Bits:
+    """Return one context as a contiguous uint8 array: of zeros and ones, or of codes up to the `largest` ones.
 
     Examples
     --------
     >>> check_context([True, False], "BanditForest.decide", 2)
     array([1, 0], dtype=uint8)
     """
-    rule = f"an array of {n_variables} zeros and ones"
+    rule = f"an array of {n_variables} {_kind(largest)}"
     array = _as_array(context, "context", owner, rule)
     if array.shape != (n_variables,):
         refuse("context", owner, rule, context)
-    return _as_bits(array, context, "context", owner, rule)
+    return _as_codes(array, context, "context", owner, rule, largest)
 
 
-def check_contexts(contexts: Any, owner: str, n_variables: int) -> Bits:
-    """Give back a batch of contexts as a contiguous uint8 matrix of zeros and ones.
+def check_contexts(contexts: Any, owner: str, n_variables: int, largest: NDArray[np.uint8] | None = None) -> Bits:
+    """Return a batch of contexts as a contiguous uint8 matrix: of zeros and ones, or of codes up to the `largest` ones.
 
-    Dense rows (bool or numbers), rows packed in 64-bit words (uint64, bit i of word w is variable 64 w + i) and sparse
-    rows (any object with the `indptr`, `indices`, `data` and `shape` of a SciPy CSR matrix) are taken.
+    Dense rows (bool or numbers) are taken, and where all variables are binary, rows packed in 64-bit words (uint64, bit
+    i of word w is variable 64 w + i) and sparse rows (any object with the `indptr`, `indices`, `data` and `shape` of a
+    SciPy CSR matrix).
     """
     words = -(-n_variables // 64)
-    rule = f"a matrix with rows of {n_variables} zeros and ones, or of {words} packed 64-bit words"
-    if all(hasattr(contexts, part) for part in ("indptr", "indices", "data", "shape")):
+    packed = f", or of {words} packed 64-bit words" if largest is None else ""
+    rule = f"a matrix with rows of {n_variables} {_kind(largest)}{packed}"
+    if largest is None and all(hasattr(contexts, part) for part in ("indptr", "indices", "data", "shape")):
         return _dense_rows(contexts, owner, n_variables, rule)
     array = _as_array(contexts, "contexts", owner, rule)
-    if array.ndim == 2 and array.dtype == np.uint64 and array.shape[1] == words:
+    if largest is None and array.ndim == 2 and array.dtype == np.uint64 and array.shape[1] == words:
         return unpack(array, n_variables, owner, rule)
     if array.ndim != 2 or array.shape[1] != n_variables:
         refuse("contexts", owner, rule, contexts)
-    return _as_bits(array, contexts, "contexts", owner, rule)
+    return _as_codes(array, contexts, "contexts", owner, rule, largest)
 
 
 def check_actions(actions: ArrayLike, owner: str, n_actions: int, n_events: int) -> NDArray[np.int64]:
@@ -211,12 +215,26 @@ def _as_array(value: ArrayLike, name: str, owner: str, rule: str) -> NDArray[Any
     return array
 
 
-def _as_bits(array: NDArray[Any], shown: object, name: str, owner: str, rule: str) -> Bits:
-    """Give back zeros and ones as contiguous uint8, or refuse."""
+def _kind(largest: NDArray[np.uint8] | None) -> str:
+    return "zeros and ones" if largest is None else "codes, none above its variable's number of thresholds"
+
+
+def _as_codes(
+    array: NDArray[Any], shown: object, name: str, owner: str, rule: str, largest: NDArray[np.uint8] | None = None
+) -> Bits:
+    """Return codes as contiguous uint8; refuse what is above the largest codes, which are ones when None."""
     if array.dtype == np.bool_:
         bits: Bits = (np.ascontiguousarray(array).view(np.uint8) != 0).view(np.uint8)  # true may be any byte but 0
         return bits
-    if array.size and not (array.max() <= 1 if array.dtype.kind == "u" else ((array == 0) | (array == 1)).all()):
+    if array.size == 0:
+        return np.ascontiguousarray(array, dtype=np.uint8)
+    if largest is None:
+        fits = array.max() <= 1 if array.dtype.kind == "u" else ((array == 0) | (array == 1)).all()
+    elif array.dtype == np.uint8:
+        fits = (array <= largest).all()
+    else:
+        fits = ((array >= 0) & (array <= largest) & (array == np.floor(array))).all()
+    if not fits:
         refuse(name, owner, rule, shown)
     return np.ascontiguousarray(array, dtype=np.uint8)
 
