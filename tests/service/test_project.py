@@ -23,8 +23,8 @@ def test_the_example_loads_and_says_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "offers.toml").write_text(example_project())
     project = load_project(tmp_path / "offers.toml")
     assert project.actions.names == ("discount", "free shipping", "nothing")
-    assert project.context["age"] == NumericField(edges=(25.0, 35.0, 50.0, 65.0), missing=True)
-    assert project.context["basket"] == NumericField(n_bins=5)
+    assert project.context["age"] == NumericField(thresholds=(25.0, 35.0, 50.0, 65.0), missing=True)
+    assert project.context["basket"] == NumericField()
     assert project.context["country"] == CategoricalField(values=("FR", "DE", "ES", "IT"), open=True)
     assert project.context["member"] == BooleanField()
     assert project.storage.folder == tmp_path / "bandit-forest-data"
@@ -55,8 +55,9 @@ def test_the_smallest_project_has_defaults() -> None:
         (("high = 1.0", "high = -1"), "high", "above 'low'"),
         (("window_seconds = 86400 ", "window_seconds = 0"), "window_seconds", "above 0"),
         (('second = "refuse"', 'second = "learn"'), "second", "'refuse' or 'ignore'"),
-        (("edges = [25, 35, 50, 65]", "edges = [25, 25]"), "edges", "increasing"),
-        (("bins = 5 ", "bin = 5 "), "bin =", "Did you mean 'bins'?"),
+        (("thresholds = [25, 35, 50, 65]", "thresholds = [25, 25]"), "thresholds", "increasing"),
+        (("thresholds = [25, 35, 50, 65]", "edges = [25, 25]"), "edges", "increasing"),
+        (("thresholds = [25, 35, 50, 65]", "bin = 5 "), "bin =", "Did you mean 'bins'?"),
         (('kind = "boolean"', 'kind = "bool"'), 'kind = "bool"', "'numeric', 'categorical' or 'boolean'"),
         (('host = "127.0.0.1"', 'host = "0.0.0.0"'), "host", "unless [keys] has both"),
         (("port = 8420", "port = 84200"), "port", "[0, 65535]"),

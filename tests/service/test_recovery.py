@@ -19,6 +19,7 @@ from projects import GIVEN, LEARNED, Clock, context, make_project, opened, play
 from bandit_forest import BanditForest
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
 from bandit_forest.service.decider import Decider
+from bandit_forest.service.fields import NumericField
 from bandit_forest.service.journal_files import journal_files, last_seq, read_entries
 from bandit_forest.service.project import Actions, Limits, Project, RewardRule
 from bandit_forest.service.recovery import adopted, rebuild, recover, verify
@@ -170,6 +171,19 @@ def test_a_restarted_service_decides_as_one_that_never_stopped(tmp_path: Path) -
             play(other, 20, start)
             parts = image(other._desk.state)
     assert parts == whole
+
+
+def test_ordered_numbers_are_recovered(tmp_path: Path) -> None:
+    project = make_project(tmp_path, context=GIVEN | {"age": NumericField(missing=True)}, warm_up_events=20)
+    for start in (0, 60):
+        with opened(project) as decider:
+            play(decider, 60, start)
+            forest = decider._desk.state.model.forest
+    assert forest is not None
+    assert list(forest.variable_names[:2]) == ["age", "age is missing"]
+    assert len(forest.parameters["thresholds"][0]) > 5
+    _check_recovery(project, None)
+    assert verify(adopted(project)[0]).n_events == forest.n_events
 
 
 def test_damaged_snapshots_are_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -63,13 +63,13 @@ def make_forest(
     project: Project, variable_names: list[str], thresholds: Mapping[int, Sequence[float]], action_names: list[str]
 ) -> BanditForest:
     """Return the forest of a project; its action names end with those of the places that are not used yet."""
-    parameters = _parameters(project.forest) | ({"thresholds": thresholds} if thresholds else {})
     return BanditForest(
         n_variables=len(variable_names),
         n_actions=len(action_names),
+        thresholds=thresholds,
         variable_names=variable_names,
         action_names=action_names,
-        **parameters,
+        **_parameters(project.forest),
     )
 
 
