@@ -13,9 +13,9 @@ from bandit_forest.encoding.column import Column
 from bandit_forest.encoding.document import from_document, to_document
 from bandit_forest.encoding.fitting import Resolution, fit_column
 from bandit_forest.encoding.layout import lay_out
-from bandit_forest.encoding.numeric import MAX_THRESHOLDS
 from bandit_forest.encoding.tables import as_columns
 from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.variables import MOST_THRESHOLDS
 
 __all__ = ["ContextEncoder"]
 
@@ -69,7 +69,7 @@ class ContextEncoder:
         self,
         *,
         n_bins: int | None = None,
-        max_thresholds: int = MAX_THRESHOLDS,
+        max_thresholds: int = MOST_THRESHOLDS,
         max_values: int = 100,
         columns: Mapping[str, str | Column] | None = None,
     ) -> None:

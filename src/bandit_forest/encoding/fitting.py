@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from bandit_forest.encoding.categorical import Categorical
 from bandit_forest.encoding.column import Column
-from bandit_forest.encoding.numeric import MAX_THRESHOLDS, Binned, Numeric
+from bandit_forest.encoding.numeric import Binned, Numeric
 from bandit_forest.encoding.quantiles import equal_frequency_edges, frequent_thresholds
 from bandit_forest.encoding.values import Scalar, as_scalar, distinct, holds_numbers, numbers
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_int
+from bandit_forest.variables import MOST_THRESHOLDS
 
 __all__ = ["Resolution", "fit_column"]
 
@@ -34,14 +35,14 @@ class Resolution:
     """
 
     n_bins: int | None = None
-    max_thresholds: int = MAX_THRESHOLDS
+    max_thresholds: int = MOST_THRESHOLDS
     max_values: int = 100
 
     def check(self, owner: str) -> None:
         """Refuse numbers that are not possible."""
         if self.n_bins is not None:
             check_int(self.n_bins, "n_bins", owner, low=2)
-        check_int(self.max_thresholds, "max_thresholds", owner, high=MAX_THRESHOLDS)
+        check_int(self.max_thresholds, "max_thresholds", owner, high=MOST_THRESHOLDS)
         check_int(self.max_values, "max_values", owner)
 
 

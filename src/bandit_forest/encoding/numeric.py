@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from bandit_forest.encoding.column import Column, check_bool
 from bandit_forest.encoding.values import as_number, numbers
 from bandit_forest.errors import refuse
+from bandit_forest.variables import MOST_THRESHOLDS, number_text
 
-__all__ = ["MAX_THRESHOLDS", "Binned", "Numeric"]
-
-MAX_THRESHOLDS = 255
-"""Largest number of thresholds of an ordered variable: its code is one byte."""
+__all__ = ["Binned", "Numeric"]
 
 
 class _Cut(Column):
@@ -66,8 +64,8 @@ class Numeric(_Cut):
 
     def __post_init__(self) -> None:
         thresholds = _increasing(self.thresholds, "thresholds", "Numeric")
-        if len(thresholds) > MAX_THRESHOLDS:
-            refuse("thresholds", "Numeric", f"at most {MAX_THRESHOLDS} numbers", self.thresholds)
+        if len(thresholds) > MOST_THRESHOLDS:
+            refuse("thresholds", "Numeric", f"at most {MOST_THRESHOLDS} numbers", self.thresholds)
         check_bool(self.missing, "missing", "Numeric")
         object.__setattr__(self, "thresholds", thresholds)
 
@@ -78,7 +76,7 @@ class Numeric(_Cut):
 
     def outcome_names(self, name: str) -> list[str | None]:
         """Return the name of the variable that each outcome sets: the column's own, or the test of one threshold."""
-        variable = f"{name} >= {_number_text(self.thresholds[0])}" if len(self.thresholds) == 1 else name
+        variable = f"{name} >= {number_text(self.thresholds[0])}" if len(self.thresholds) == 1 else name
         known = [variable] * (len(self.thresholds) + 1) if self.thresholds else [None]
         return [*known, self._missing_name(name), None]
 
@@ -130,7 +128,7 @@ class Binned(_Cut):
     def _bin_names(self, name: str) -> list[str | None]:
         if not self.edges:
             return [None]
-        texts = [_number_text(edge) for edge in self.edges]
+        texts = [number_text(edge) for edge in self.edges]
         first = f"{name} < {texts[0]}" if len(texts) > 1 else None
         between = [f"{name} in [{low}, {high})" for low, high in pairwise(texts)]
         return [first, *between, f"{name} >= {texts[-1]}"]
@@ -145,7 +143,3 @@ def _increasing(limits: object, name: str, owner: str) -> tuple[float, ...]:
     if not all(map(math.isfinite, checked)) or any(low >= high for low, high in pairwise(checked)):
         refuse(name, owner, rule, limits)
     return checked
-
-
-def _number_text(number: float) -> str:
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bandit_forest.encoding.numeric import MAX_THRESHOLDS
 from bandit_forest.errors import refuse
 from bandit_forest.service.checking import FINITE, check_bool, listed
 from bandit_forest.validation import check_int, check_number
+from bandit_forest.variables import MOST_THRESHOLDS
 
 __all__ = ["BooleanField", "CategoricalField", "Field", "NumericField"]
 
@@ -44,8 +44,8 @@ class NumericField:
         if self.thresholds is not None:
             if self.edges is not None or self.n_bins is not None:
                 refuse("thresholds", "a numeric field", "absent where there are 'edges' or 'bins'", self.thresholds)
-            if len(self.thresholds) > MAX_THRESHOLDS:
-                refuse("thresholds", "a numeric field", f"at most {MAX_THRESHOLDS} numbers", self.thresholds)
+            if len(self.thresholds) > MOST_THRESHOLDS:
+                refuse("thresholds", "a numeric field", f"at most {MOST_THRESHOLDS} numbers", self.thresholds)
 
     @property
     def is_learned(self) -> bool:
