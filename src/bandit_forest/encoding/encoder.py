@@ -19,7 +19,7 @@ from bandit_forest.variables import MOST_THRESHOLDS
 
 __all__ = ["ContextEncoder"]
 
-_EXACT = 2**53  # whole numbers up to here are floats, and comparing them is exact
+_LOWEST, _HIGHEST = -(2.0**53), 2.0**53  # all whole numbers in between are floats
 
 
 class ContextEncoder:
@@ -169,7 +169,7 @@ class ContextEncoder:
             value: Any = get(name)
             kind = value.__class__
             # Most numbers are plain, and the call would take as long as all the rest.
-            if limits and (kind is float or kind is int) and -_EXACT <= value <= _EXACT:
+            if limits and (kind is float or kind is int) and _LOWEST <= value <= _HIGHEST:
                 outcome = bisect_right(limits, value + 0.0)
             else:
                 outcome = column.outcome(value, name, owner)
