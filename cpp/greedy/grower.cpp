@@ -69,13 +69,15 @@ std::uint64_t TreeGrower::visit(const EventLog& log, Splitter& splitter) {
     std::uint64_t cost = work_.reading(sample.size());
     cursor_ = failing_ = here_.first;
     if (tree_.may_split(here_.node) && here_.size() >= settings_->min_events) {
-        cost += work_.splitting(sample.size());
         const std::uint64_t key = mix(~tree_.tree().path(here_.node).key, here_.size());
-        if (const auto split = splitter.best(means_, key)) {
-            split_ = *split;
-            passing_.clear();
-            phase_ = Phase::parting;
-            return cost;
+        for (const bool others : {false, true}) {  // where the drawn variables are no good, the others are tried
+            cost += work_.splitting(sample.size());
+            if (const auto split = splitter.best(means_, key, others)) {
+                split_ = *split;
+                passing_.clear();
+                phase_ = Phase::parting;
+                return cost;
+            }
         }
     }
     if (sample.size() == here_.size()) {
@@ -94,17 +96,21 @@ std::uint64_t TreeGrower::part(const EventLog& log) {
     if (here_.node == 0) {
         events_.resize(end);
     }
+    const std::size_t n_passing = passing_.size();
+    passing_.resize(n_passing + (end - cursor_));
+    EventId* passing = passing_.data() + n_passing;
     for (; cursor_ < end; ++cursor_) {
         if (cursor_ + ahead < end) {
             log.prefetch(event_at(cursor_ + ahead));
         }
         const EventId event = event_at(cursor_);
-        if (log.passes(event, split_.test)) {
-            passing_.push_back(event);
-        } else {
-            events_[failing_++] = event;
-        }
+        const bool passes = log.passes(event, split_.test);
+        *passing = event;  // to both sides, without a branch: the wrong one is overwritten
+        events_[failing_] = event;
+        passing += passes ? 1 : 0;
+        failing_ += passes ? 0 : 1;
     }
+    passing_.resize(static_cast<std::size_t>(passing - passing_.data()));
     if (end == here_.last) {
         cursor_ = 0;
         phase_ = Phase::joining;

@@ -87,8 +87,7 @@ void GreedyGrowth::plan(std::span<const Partial> estimates, ConstWords available
             bounds[action] = linear_->blend().trees() * bounds[action] + linear_->blend().line() * bound;
         }
     }
-    const double gamma = settings_->gamma_scale * std::pow(age, settings_->gamma_exponent);
-    inverse_gap(bounds, available, gamma, out.probabilities);
+    inverse_gap(bounds, available, settings_->gamma_scale * std::cbrt(age), out.probabilities);
     out.mode = Mode::draw;
 }
 

@@ -132,31 +132,22 @@ void Splitter::draw_thresholds(std::uint32_t variable, std::uint64_t key) {
     }
 }
 
-// Each variable is drawn with the same probability; where none is, the one that was nearest. Of a binary variable there
-// is one test. Of an ordered one, each test lies between the codes of two random events.
-void Splitter::draw_candidates(std::uint64_t key) {
+// Each variable is drawn with the same probability; these, or the others, are the candidates. Of a binary variable there is
+// one test. Of an ordered one, each test lies between the codes of two random events.
+void Splitter::draw_candidates(std::uint64_t key, bool others) {
     candidates_.clear();
-    const auto add = [&](std::uint32_t variable, std::uint64_t drawn) {
+    const auto share = static_cast<std::uint64_t>(settings_->variable_share * 0x1p16);
+    std::uint64_t drawn = 0;
+    for (std::uint32_t variable = 0; variable < settings_->n_variables; ++variable) {
+        drawn = variable % 4 == 0 ? mix(key, variable / 4) : drawn >> 16U;  // a draw serves four variables
+        if (((drawn & 0xFFFFU) < share) == others) {
+            continue;
+        }
         if (variables_->is_ordered(variable)) {
-            draw_thresholds(variable, ~drawn);
+            draw_thresholds(variable, mix(~key, variable));
         } else {
             candidates_.emplace_back(variable, 1);
         }
-    };
-    std::uint64_t least = ~std::uint64_t{0};
-    std::uint32_t nearest = 0;
-    bool any = false;
-    for (std::uint32_t variable = 0; variable < settings_->n_variables; ++variable) {
-        const std::uint64_t drawn = mix(key, variable);
-        nearest = drawn < least ? variable : nearest;
-        least = std::min(least, drawn);
-        if (uniform(drawn) < settings_->variable_share) {
-            any = true;
-            add(variable, drawn);
-        }
-    }
-    if (!any) {
-        add(nearest, least);
     }
 }
 
@@ -258,8 +249,8 @@ bool Splitter::varies(std::size_t candidate) const {
     return passed > 0 && passed < n_events_;
 }
 
-std::optional<Split> Splitter::best(std::span<const float> means, std::uint64_t key) {
-    draw_candidates(key);
+std::optional<Split> Splitter::best(std::span<const float> means, std::uint64_t key, bool others) {
+    draw_candidates(key, others);
     fill_columns();
     const double least = settings_->min_gain * score(means) / static_cast<double>(n_events_);
     std::optional<Split> split;

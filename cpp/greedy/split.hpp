@@ -30,12 +30,12 @@ class Splitter {
     // Means and counts of the events taken, with inherited means worth `shrinkage` events.
     void summarise(std::span<const float> inherited, std::span<float> means, std::span<float> counts) const;
 
-    // The best split of the events taken, on a random share of the variables, those that `key` draws; none where no split
-    // explains more than noise would.
-    std::optional<Split> best(std::span<const float> means, std::uint64_t key);
+    // The best split of the events taken, on a random share of the variables, those that `key` draws, or on all others;
+    // none where no split explains more than noise would.
+    std::optional<Split> best(std::span<const float> means, std::uint64_t key, bool others);
 
    private:
-    void draw_candidates(std::uint64_t key);
+    void draw_candidates(std::uint64_t key, bool others);
     void draw_thresholds(std::uint32_t variable, std::uint64_t key);
     void fill_bits(std::size_t words);
     void fill_columns();

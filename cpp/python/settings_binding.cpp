@@ -72,7 +72,6 @@ void bind_greedy(nb::module_& m) {
         .def_rw("lifetime", &GreedySettings::lifetime)
         .def_rw("linear", &GreedySettings::linear)
         .def_rw("gamma_scale", &GreedySettings::gamma_scale)
-        .def_rw("gamma_exponent", &GreedySettings::gamma_exponent)
         .def_rw("optimism", &GreedySettings::optimism)
         .def_rw("linear_optimism", &GreedySettings::linear_optimism);
 }

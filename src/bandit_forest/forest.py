@@ -99,7 +99,7 @@ class BanditForest(CompiledPolicy):
         n_variables: int,
         n_actions: int,
         thresholds: Mapping[int, Sequence[float]] | None = None,
-        n_trees: int = 16,
+        n_trees: int = 32,
         max_depth: int | tuple[int, int] = 40,
         variable_share: float = 0.3,
         growth: Growth = _DEFAULT_GROWTH,

@@ -123,7 +123,7 @@ class Greedy:
     min_gain: float = 4.0
     shrinkage: float = 1.0
     n_thresholds: int = 4
-    renewal_work: int = 32
+    renewal_work: int = 48
     log_capacity: int | None = None
     lifetime: int | None = None
     linear: bool = True
@@ -151,7 +151,7 @@ class Greedy:
 class InverseGap:
     """Exploration by inverse gap weighting: the further an action's estimate is below the best, the rarer it is drawn.
 
-    An action is drawn with probability 1 / (n_actions + gamma_scale * sqrt(events) * gap), the best one with what is
+    An action is drawn with probability 1 / (n_actions + gamma_scale * cbrt(events) * gap), the best one with what is
     left. The gaps are those of upper confidence bounds.
 
     Parameters
@@ -169,7 +169,6 @@ class InverseGap:
     """
 
     gamma_scale: float = 100.0
-    gamma_exponent: float = 0.5
     optimism: float = 0.1
     linear_optimism: float = 0.3
 
