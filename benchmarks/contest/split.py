@@ -1,0 +1,31 @@
+"""Which data sets serve to choose settings on, and which to report on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Split", "split_sets"]
+
+
+class Split(NamedTuple):
+    """The two halves of the data sets, each in alphabetical order."""
+
+    choosing: tuple[str, ...]
+    reporting: tuple[str, ...]
+
+
+def split_sets(names: Iterable[str]) -> Split:
+    """Return the halves of the sets, drawn once by a fixed seed.
+
+    Parameters
+    ----------
+    names
+        Names of all sets, in any order.
+    """
+    ordered = sorted(names)
+    drawn = [ordered[place] for place in np.random.default_rng(0).permutation(len(ordered))]
+    half = len(ordered) // 2
+    return Split(tuple(sorted(drawn[:half])), tuple(sorted(drawn[half:])))
