@@ -1,11 +1,11 @@
-"""Who takes part: every policy with all its settings, and in which order they play."""
+"""Who takes part: every policy with all its settings."""
 
 from __future__ import annotations
 
 from contest.game import Contestant
 from contest.policies import baselines, forest, light_gbm, vowpal_wabbit
 
-__all__ = ["CONTESTANTS", "POLICIES", "order_of_play"]
+__all__ = ["CONTESTANTS", "LAST", "POLICIES"]
 
 CONTESTANTS: dict[str, tuple[Contestant, ...]] = {
     "constant": baselines.CONSTANT,
@@ -20,10 +20,5 @@ CONTESTANTS: dict[str, tuple[Contestant, ...]] = {
 }
 """Settings of each policy."""
 POLICIES = tuple(CONTESTANTS)
-LATE = ("lightgbm", "neuralbandit")
-"""Policies that take so long that all others play first."""
-
-
-def order_of_play(contestant: Contestant) -> int:
-    """Return the rank of a contestant's round: cheap and important ones first."""
-    return 1 + LATE.index(contestant.policy) if contestant.policy in LATE else 0
+LAST = "lightgbm"
+"""The policy that takes longest, and plays when all others have played."""

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from contest.dataset import dataset_sizes
-from contest.entries import CONTESTANTS, order_of_play
+from contest.entries import CONTESTANTS, LAST
 from contest.game import describe_game
 from contest.rewards import MODES
 from contest.rows import append_row, read_rows
@@ -35,11 +35,11 @@ class Task(NamedTuple):
 def plan_tasks(
     *, data: Path, sets: Sequence[str], modes: Sequence[str], n_shuffles: int, policies: Sequence[str], n_events: int
 ) -> list[Task]:
-    """Return all games in the order of play: without noise first, cheap policies first, small sets first."""
+    """Return all games in the order of play: without noise first, the slowest policy last, small sets first."""
     sizes = dataset_sizes(data)
     ranked = [
         (
-            (mode != MODES[0], order_of_play(contestant), modes.index(mode), sizes[name], name, shuffle),
+            (mode != MODES[0], policy == LAST, modes.index(mode), sizes[name], name, shuffle),
             Task(data, name, mode, shuffle, min(n_events, sizes[name]), policy, contestant.setting),
         )
         for mode in modes

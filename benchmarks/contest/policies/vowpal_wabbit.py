@@ -20,7 +20,7 @@ N_BITS = 24
 """Bits of its table of weights. With its default of 18, `--cbify` merges half of the pairs of 77 variables and 26
 actions; with 24, one in a hundred (`python benchmarks/check_vowpal_wabbit.py`)."""
 PAIRS = ("", " -q ::")
-GREEDINESS = (10, 100, 1000)
+GREEDINESS = (10, 100, 1000, 10_000)
 RATES = (0.1, 0.5, 2)
 OTHERS = (
     "--squarecb --gamma_scale 100 -l 0.5 --loss0 -1 --loss1 0",
