@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from contest.game import Contestant, Game
 from contest.stream import Stream, binary_contexts
 
-__all__ = ["FIVE_BINS", "TWENTY_BINS", "play_vowpal_wabbit", "settings"]
+__all__ = ["FIVE_BINS", "N_BITS", "TWENTY_BINS", "events_text", "play_vowpal_wabbit", "settings"]
 
 N_BITS = 24
-"""Bits of its table of weights. With its default of 18, `--cbify` merges half of the pairs of 77 variables and 26
-actions; with 24, one in a hundred (`python benchmarks/check_vowpal_wabbit.py`)."""
+"""Bits of its table of weights. Its default of 18 is too small for pairs of variables: `--cbify` gives the low bits of
+a hash to the actions, so that many pairs share a weight (`python benchmarks/check_vowpal_wabbit.py`)."""
 PAIRS = ("", " -q ::")
 GREEDINESS = (10, 100, 1000, 10_000)
 RATES = (0.1, 0.5, 2)
@@ -38,7 +38,7 @@ def settings() -> list[str]:
     return square + [f"{other}{pairs}" for other, pairs in product(OTHERS, PAIRS)]
 
 
-def play_vowpal_wabbit(stream: Stream, *, arguments: str, n_bins: int) -> Game:
+def play_vowpal_wabbit(stream: Stream, *, arguments: str, n_bins: int, n_bits: int = N_BITS) -> Game:
     """Play Vowpal Wabbit; the time includes that of reading its file.
 
     The actions are those that it writes itself, one per event. The file tells the cost of every action, and `--cbify`
@@ -51,7 +51,7 @@ def play_vowpal_wabbit(stream: Stream, *, arguments: str, n_bins: int) -> Game:
         events.write_text(events_text(stream, n_bins=n_bins))
         start = time.perf_counter()
         Workspace(
-            f"--cbify {stream.n_actions} --cbify_cs --cb_explore_adf {arguments} -b {N_BITS} --quiet"
+            f"--cbify {stream.n_actions} --cbify_cs --cb_explore_adf {arguments} -b {n_bits} --quiet"
             f" -d {events} -p {actions}"
         ).finish()
         seconds = time.perf_counter() - start
