@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["append_row", "read_rows"]
+__all__ = ["append_row", "drop_partial_rows", "read_rows"]
 
 
 def append_row(folder: Path, row: dict[str, Any]) -> None:
@@ -17,8 +17,16 @@ def append_row(folder: Path, row: dict[str, Any]) -> None:
         file.write(json.dumps(row) + "\n")
 
 
+def drop_partial_rows(folder: Path) -> None:
+    """Remove what an interrupted run left of its last row."""
+    for path in folder.glob("*.jsonl"):
+        text = path.read_text()
+        if not text.endswith("\n"):
+            path.write_text(text[: text.rfind("\n") + 1])
+
+
 def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of all policies; a last line that was cut off is left out."""
+    """Yield the rows of all policies; a last line that is not whole is left out."""
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text().splitlines(keepends=True):
             if line.endswith("\n"):

@@ -14,7 +14,7 @@ from contest.dataset import dataset_sizes
 from contest.entries import CONTESTANTS, LAST
 from contest.game import describe_game
 from contest.rewards import MODES
-from contest.rows import append_row, read_rows
+from contest.rows import append_row, drop_partial_rows, read_rows
 from contest.stream import make_stream
 
 __all__ = ["Task", "plan_tasks", "play_task", "run_tasks"]
@@ -53,6 +53,7 @@ def plan_tasks(
 
 def run_tasks(tasks: Sequence[Task], *, out: Path, n_jobs: int, console: Console) -> None:
     """Play the games that have no row in a folder, in processes of their own."""
+    drop_partial_rows(out)
     done = {_key(row) for row in read_rows(out)}
     missing = [task for task in tasks if _task_key(task) not in done]
     console.print(f"{len(tasks) - len(missing):,} of {len(tasks):,} games were played before")
