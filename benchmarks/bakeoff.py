@@ -11,10 +11,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from contest.dataset import dataset_sizes
 from contest.entries import POLICIES
 from contest.rewards import MODES
 from contest.run import plan_tasks, run_tasks
+from contest.split import SETS
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     arguments = _arguments()
     tasks = plan_tasks(
         data=arguments.data,
-        sets=arguments.sets or sorted(dataset_sizes(arguments.data)),
+        sets=arguments.sets,
         modes=arguments.modes,
         n_shuffles=arguments.shuffles,
         policies=arguments.policies,
@@ -35,7 +35,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the data sets, as Parquet")
     parser.add_argument("--out", type=Path, default=Path("out/bakeoff"), help="folder of the results")
-    parser.add_argument("--sets", type=_names, default=None, help="names of sets with commas between; all if absent")
+    parser.add_argument("--sets", type=_names, default=SETS, help="names of sets with commas between")
     parser.add_argument("--policies", type=_names, default=POLICIES, help=f"some of {','.join(POLICIES)}")
     parser.add_argument("--modes", type=_names, default=MODES, help=f"some of {','.join(MODES)}")
     parser.add_argument("--shuffles", type=int, default=3)

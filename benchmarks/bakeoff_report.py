@@ -16,7 +16,7 @@ from contest.figure import draw_figure
 from contest.page import fill_page
 from contest.results import Results
 from contest.rewards import MODES
-from contest.split import split_sets
+from contest.split import SPLIT
 from contest.tables import all_tables
 
 
@@ -29,15 +29,14 @@ def main() -> None:
     arguments = parser.parse_args()
     console = Console(width=200)
     results = Results(arguments.rows)
-    split = split_sets(results.sizes)
-    tables = all_tables(results, split)
+    tables = all_tables(results)
     for name, table in tables.items():
         if "reporting" in name or name == "far ahead":
             console.print(f"{name}\n{table}\n", markup=False)
     arguments.page.write_text(fill_page(arguments.page.read_text(), tables))
-    entrants = choose_entrants(results, mode=MODES[0], split=split)
+    entrants = choose_entrants(results, mode=MODES[0])
     if any(entrant.name == FOREST for entrant in entrants):
-        draw_figure(results, mode=MODES[0], sets=split.reporting, entrants=entrants, path=arguments.figure)
+        draw_figure(results, mode=MODES[0], sets=SPLIT.reporting, entrants=entrants, path=arguments.figure)
     else:
         console.print("No figure: the forest has not played all sets.")
 

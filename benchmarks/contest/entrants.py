@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from contest.results import Key, Results
-from contest.split import Split
+from contest.split import SETS, SPLIT
 
-__all__ = ["FOREST", "VOWPAL_WABBIT", "Entrant", "choose_entrants"]
+__all__ = ["FOREST", "VOWPAL_WABBIT", "Entrant", "choose_entrants", "describe_key"]
 
 FOREST = "Bandit Forest, default"
 VOWPAL_WABBIT = "Vowpal Wabbit, one setting"
@@ -25,6 +25,14 @@ CHOSEN = {
     "uniform": ("uniform",),
 }
 """Policies among whose settings the best on the choosing sets is taken."""
+NAMES = {
+    "vw5": "Vowpal Wabbit, five bins",
+    "vw20": "Vowpal Wabbit, twenty bins",
+    "lightgbm": "LightGBM",
+    "linucb": "LinUCB",
+    "neuralbandit": "NeuralBandit",
+}
+"""Names of the policies that have settings."""
 ON_ALL = "Vowpal Wabbit, one setting chosen on all sets"
 ON_EACH = "Vowpal Wabbit, its best for each set"
 
@@ -38,19 +46,18 @@ class Entrant(NamedTuple):
 
     @property
     def setting(self) -> str:
-        """The setting that it plays on all sets; empty if it has several."""
-        keys = set(self.keys.values())
-        return _describe(keys.pop()) if len(keys) == 1 else ""
+        """The policy and setting that it plays on all sets; empty if there are none or several."""
+        key, *others = set(self.keys.values())
+        return describe_key(key) if key.setting and not others else ""
 
 
-def choose_entrants(results: Results, *, mode: str, split: Split) -> list[Entrant]:
+def choose_entrants(results: Results, *, mode: str) -> list[Entrant]:
     """Return the lines of a mode; policies that have not played all its sets are left out."""
-    entrants = {name: _one(results, mode, policies, split.choosing, name) for name, policies in CHOSEN.items()}
+    entrants = {name: _one(results, mode, policies, SPLIT.choosing, name) for name, policies in CHOSEN.items()}
     settings = results.keys(mode, ANY_BINS)
     if settings:
-        every = (*split.choosing, *split.reporting)
-        entrants[ON_ALL] = _one(results, mode, ANY_BINS, every, ON_ALL)
-        entrants[ON_EACH] = Entrant(ON_EACH, {name: results.best(mode, [name], settings) for name in every})
+        entrants[ON_ALL] = _one(results, mode, ANY_BINS, SETS, ON_ALL)
+        entrants[ON_EACH] = Entrant(ON_EACH, {name: results.best(mode, [name], settings) for name in SETS})
     order = [*list(CHOSEN)[:4], ON_ALL, ON_EACH, *list(CHOSEN)[4:]]
     return [entrant for name in order if (entrant := entrants.get(name)) is not None]
 
@@ -60,9 +67,9 @@ def _one(results: Results, mode: str, policies: tuple[str, ...], sets: tuple[str
     keys = results.keys(mode, policies)
     if not keys:
         return None
-    return Entrant(name, dict.fromkeys(results.sizes, results.best(mode, sets, keys)))
+    return Entrant(name, dict.fromkeys(SETS, results.best(mode, sets, keys)))
 
 
-def _describe(key: Key) -> str:
-    bins = {"vw5": "five bins", "vw20": "twenty bins"}.get(key.policy)
-    return ", ".join(part for part in (f"`{key.setting}`" if bins else key.setting, bins) if part)
+def describe_key(key: Key) -> str:
+    """Return the policy and its setting in words."""
+    return f"{NAMES[key.policy]}, `{key.setting}`"

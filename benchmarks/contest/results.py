@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contest.rows import read_rows
+from contest.split import SETS
 
 __all__ = ["Key", "Results"]
 
@@ -45,7 +46,7 @@ class Results:
     def keys(self, mode: str, policies: Sequence[str]) -> list[Key]:
         """Return the contestants among some policies that have played all shuffles of all sets in a mode."""
         keys = {key: None for played, _, key in self._games if played == mode and key.policy in policies}
-        return [key for key in keys if all(self._is_complete(mode, name, key) for name in self.sizes)]
+        return [key for key in keys if all(self._is_complete(mode, name, key) for name in SETS)]
 
     def score(self, mode: str, name: str, key: Key, window: str = "all") -> float:
         """Return a value of a contestant's rows on a set, averaged over the shuffles."""

@@ -7,7 +7,39 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Split", "split_sets"]
+__all__ = ["SETS", "SPLIT", "Split", "split_sets"]
+
+SETS = (
+    "abalone",
+    "anneal",
+    "bank",
+    "car",
+    "churn",
+    "cmc",
+    "credit.g",
+    "hypothyroid",
+    "kr.vs.kp",
+    "krkopt",
+    "letter",
+    "mushroom",
+    "nursery",
+    "optdigits",
+    "page.blocks",
+    "pendigits",
+    "poker",
+    "segment",
+    "shoppers",
+    "shuttle",
+    "soybean",
+    "spambase",
+    "splice",
+    "tic-tac-toe",
+    "vehicle",
+    "vowel",
+    "waveform5000",
+    "winewhite",
+)
+"""Names of all sets."""
 
 
 class Split(NamedTuple):
@@ -29,3 +61,6 @@ def split_sets(names: Iterable[str]) -> Split:
     drawn = [ordered[place] for place in np.random.default_rng(0).permutation(len(ordered))]
     half = len(ordered) // 2
     return Split(tuple(sorted(drawn[:half])), tuple(sorted(drawn[half:])))
+
+
+SPLIT = split_sets(SETS)

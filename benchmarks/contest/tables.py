@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from contest.entrants import FOREST, VOWPAL_WABBIT, Entrant, choose_entrants
+from contest.entrants import FOREST, VOWPAL_WABBIT, Entrant, choose_entrants, describe_key
 from contest.game import WINDOWS
 from contest.paired import Difference, paired_difference, tally
-from contest.results import Key, Results
+from contest.results import Results
 from contest.rewards import MODES
-from contest.split import Split
+from contest.split import SPLIT
 
 __all__ = ["all_tables"]
 
@@ -20,10 +20,10 @@ SHOWN = (FOREST, VOWPAL_WABBIT, "Vowpal Wabbit, its best for each set", "LightGB
 FAR_AHEAD = 0.03
 
 
-def all_tables(results: Results, split: Split) -> dict[str, str]:
+def all_tables(results: Results) -> dict[str, str]:
     """Return every table by the name of its place in the page."""
-    halves = {"reporting": split.reporting, "choosing": split.choosing}
-    chosen = {mode: choose_entrants(results, mode=mode, split=split) for mode in MODES}
+    halves = {"reporting": SPLIT.reporting, "choosing": SPLIT.choosing}
+    chosen = {mode: choose_entrants(results, mode=mode) for mode in MODES}
     tables = {
         f"{mode} {half}": _standings(results, mode, sets, chosen[mode])
         for mode in MODES
@@ -94,17 +94,13 @@ def _far_ahead(results: Results, halves: dict[str, tuple[str, ...]]) -> str:
     forest, rivals = results.keys(mode, ["forest"]), results.keys(mode, RIVALS)
     lines = []
     for half, sets in halves.items():
-        for name in sets if forest else ():
+        for name in sets if forest and rivals else ():
             ours = results.score(mode, name, forest[0])
             best = results.best(mode, [name], rivals)
             theirs = results.score(mode, name, best)
             if theirs - ours > FAR_AHEAD:
-                lines.append([name, half, f"{100 * ours:.1f}", f"{100 * theirs:.1f}", _name(best)])
-    return _table(["set", "half", "forest", "rival", "setting of the rival"], lines)
-
-
-def _name(key: Key) -> str:
-    return f"{key.policy} `{key.setting}`"
+                lines.append([name, half, f"{100 * ours:.1f}", f"{100 * theirs:.1f}", describe_key(best)])
+    return _table(["set", "half", "forest", "rival", "the rival"], lines)
 
 
 def _grid(results: Results, halves: dict[str, tuple[str, ...]]) -> str:
