@@ -95,7 +95,7 @@ def make_forest(world: Classification, seed: int, kind: ForestKind) -> BanditFor
 def write_events(path: Path, world: str, data: str | None, n_events: int, seed: int) -> None:
     """Write a stream as Vowpal Wabbit's text; the label of an event that rewards no action is beyond all actions.
 
-    Features are named by texts: names that are whole numbers are taken as hashes, and `--cbify` then merges them.
+    Names are texts. Whole numbers would be taken as hashes, whose low bits `--cbify` needs for the actions.
     """
     classification = make_world(world, data)
     n_actions = classification.n_actions
