@@ -31,6 +31,7 @@ DEFAULT_BITS = 18
 MANY_BITS = 28
 """Enough for hardly any two weights to be the same, so that both ways must do the same: four gigabytes that are
 reserved, of which little is used."""
+ALL_EQUAL = "all"
 BITS = (DEFAULT_BITS, N_BITS, MANY_BITS)
 
 
@@ -49,6 +50,9 @@ def main() -> None:
             actions.add_row(name, mode, *_compare(stream, LINEAR), *_compare(stream, PAIRS))
         weights.add_row(name, *(text for n_bits in BITS for text in _count(stream, n_bits)))
     console.print(actions, weights)
+    for column, setting in ((2, LINEAR), (5, PAIRS)):
+        shares = list(actions.columns[column].cells)
+        console.print(f"{setting}: all actions equal on {shares.count(ALL_EQUAL)} of {len(shares)} streams")
 
 
 def _actions_table(n_events: int) -> Table:
@@ -77,7 +81,8 @@ def _compare(stream: Stream, arguments: str) -> tuple[str, str, str]:
     )
     events = np.arange(stream.n_events)
     file, python = (f"{stream.rewards[events, actions].mean():.3f}" for actions in ways)
-    return f"{(ways[0] == ways[1]).mean():.1%}", file, python
+    share = ALL_EQUAL if (ways[0] == ways[1]).all() else f"{(ways[0] == ways[1]).mean():.1%}"
+    return share, file, python
 
 
 def _count(stream: Stream, n_bits: int) -> tuple[str, str]:
