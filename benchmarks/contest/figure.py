@@ -67,5 +67,5 @@ def _draw_leads(axes: Axes, results: Results, mode: str, sets: Sequence[str], en
             axes.scatter([lead(name, rival) for name in order], order, color=COLOURS[rival], label=rival, s=28)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set(xlabel="points by which the forest is ahead", title="all events, each set")
-    axes.legend(fontsize=8, loc="lower right")
+    axes.legend(fontsize=8, loc="best")
     axes.grid(alpha=0.3)
