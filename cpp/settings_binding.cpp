@@ -20,10 +20,7 @@ void bind_choices(nb::module_& m) {
         .value("plays", Estimate::plays)
         .value("visits", Estimate::visits)
         .value("scaled", Estimate::scaled)
-        .value("weights", Estimate::weights)
-        .value("repeated", Estimate::repeated)
-        .value("geometric", Estimate::geometric);
-    nb::enum_<Clock>(m, "Clock").value("path", Clock::path).value("forest", Clock::forest);
+        .value("weights", Estimate::weights);
     nb::enum_<Exploration>(m, "Exploration")
         .value("round_robin", Exploration::round_robin)
         .value("union_draw", Exploration::union_draw)
@@ -50,12 +47,12 @@ void bind_elimination(nb::module_& m) {
             "__init__",
             [](EliminationSettings* self, const Settings& settings, double delta, double min_tolerance,
                double max_tolerance, std::size_t test_interval, double quorum, Remaining remaining, Estimate estimate,
-               Clock clock, Exploration exploration) {
+               Exploration exploration) {
                 new (self) EliminationSettings{settings, delta,     min_tolerance, max_tolerance, test_interval,
-                                               quorum,   remaining, estimate,      clock,         exploration};
+                                               quorum,   remaining, estimate,      exploration};
             },
             "settings"_a, nb::kw_only(), "delta"_a, "min_tolerance"_a, "max_tolerance"_a, "test_interval"_a, "quorum"_a,
-            "remaining"_a, "estimate"_a, "clock"_a, "exploration"_a);
+            "remaining"_a, "estimate"_a, "exploration"_a);
 }
 
 void bind_greedy(nb::module_& m) {

@@ -26,15 +26,6 @@ class Estimate(enum.Enum):
 
     weights = 3
 
-    repeated = 4
-
-    geometric = 5
-
-class Clock(enum.Enum):
-    path = 0
-
-    forest = 1
-
 class Exploration(enum.Enum):
     round_robin = 0
 
@@ -46,7 +37,7 @@ class Settings:
     def __init__(self, *, n_variables: int, n_actions: int, n_trees: int, min_max_depth: int, max_max_depth: int, variable_share: float, max_nodes: int, seed: int, n_threads: int) -> None: ...
 
 class EliminationSettings(Settings):
-    def __init__(self, settings: Settings, *, delta: float, min_tolerance: float, max_tolerance: float, test_interval: int, quorum: float, remaining: Remaining, estimate: Estimate, clock: Clock, exploration: Exploration) -> None: ...
+    def __init__(self, settings: Settings, *, delta: float, min_tolerance: float, max_tolerance: float, test_interval: int, quorum: float, remaining: Remaining, estimate: Estimate, exploration: Exploration) -> None: ...
 
 class GreedySettings(Settings):
     def __init__(self, settings: Settings, *, min_events: int, min_gain: float, shrinkage: float, learning_share: float, log_capacity: int, lifetime: int, greed: float, optimism: float) -> None: ...
