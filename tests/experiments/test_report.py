@@ -249,6 +249,28 @@ def test_several_experiments_are_on_one_page(tmp_path: Path):
     assert (tmp_path / "summary.md").read_text().count("## ") == 2
 
 
+def test_readings_are_ordered_by_their_distance_from_the_paper_s_rates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    ids = ("paper/readings", "paper/readings-adult", "paper/readings-census1990")
+    rates = {"path-weights-union-0.05-64": (0.6, 0.3, 0.4), "path-weights-tree-0.05-64": (0.7, 0.31, 0.432)}
+    for number, id in enumerate(ids):
+        labels = {name: label for name, label in labels_of(EXPERIMENTS[id]).items() if name in rates}
+        file = write_run(tmp_path, EXPERIMENTS[id], points=[1000], settings=labels)
+        for name in rates:
+            write_rows(file, name, 0, [(1000, 0.0, 1000 * rates[name][number])], seconds=1.0)
+    monkeypatch.setattr(sys, "argv", ["bandit-forest", "report", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        main()
+    chapter = (tmp_path / "summary.md").read_text().split("## Readings of the paper, the closest")[1]
+    assert [line.split(" | ", 1)[1] for line in chapter.splitlines()[4:]] == [
+        "65.8 % | 31.0 % | 43.2 % | 0.0 |",
+        "70.0 % | 31.0 % | 43.2 % | 4.2 |",
+        "60.0 % | 30.0 % | 40.0 % | 10.0 |",
+    ]
+    assert "distance" in capsys.readouterr().out
+
+
 def test_the_folder_of_one_group_can_be_reported_too(out: Path):
     (results,) = write_report(out / "paper")
     assert results.name == "paper-covtype"

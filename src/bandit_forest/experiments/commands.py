@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from rich.table import Column, Table
 
 from bandit_forest.experiments.catalogue import EXPERIMENTS, find
 from bandit_forest.experiments.report import write_report
+from bandit_forest.experiments.report.closeness import CLOSENESS_HEADER, closeness_lines
 from bandit_forest.experiments.report.results import Results
 from bandit_forest.experiments.report.tables import HEADER, notes, summary_lines
 from bandit_forest.experiments.run import run_experiment
@@ -89,11 +91,14 @@ def report(
 ) -> None:
     """Make tables, figures and a page of all results in a folder."""
     console = Console()
-    for results in write_report(out):
+    all_results = write_report(out)
+    for results in all_results:
         console.print(_table(results))
         for note in notes(results):
             console.print(note, style="dim")
         console.print()
+    if lines := closeness_lines(all_results):
+        console.print(_closeness_table(lines), "")
     console.print(f"The page: {out / 'report.html'}; the figures: {out / 'figures'}", soft_wrap=True)
 
 
@@ -112,9 +117,21 @@ def fetch_data(
 
 
 def _table(results: Results) -> Table:
-    table = Table(title=f"{results.title}: {results.experiment.id}", title_justify="left", box=box.SIMPLE_HEAD)
-    for number, name in enumerate(HEADER):
-        table.add_column(name, justify="right" if number else "left")
+    table = _empty_table(f"{results.title}: {results.experiment.id}", HEADER)
     for line in summary_lines(results):
         table.add_row(*line, style="dim" if line.is_from_paper else None)
+    return table
+
+
+def _closeness_table(lines: Iterable[Iterable[str]]) -> Table:
+    table = _empty_table("Readings of the paper, the closest to its rates first", CLOSENESS_HEADER)
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def _empty_table(title: str, header: Iterable[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for number, name in enumerate(header):
+        table.add_column(name, justify="right" if number else "left")
     return table

@@ -9,7 +9,7 @@ from bandit_forest.experiments.catalogue.published import PUBLISHED
 from bandit_forest.experiments.catalogue.sensitivity import Kind, by_depth, single_tree
 from bandit_forest.rules import Elimination, Estimate, Remaining, UniformOverRemaining
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["BY_DATA", "EXPERIMENTS"]
 
 WORDS = "remaining / estimate / draw / quorum / test interval"
 
@@ -117,6 +117,9 @@ def by_reading(id: str, title: str, data: str, readings: tuple[Reading, ...]) ->
         n_trials=3,
     )
 
+
+BY_DATA = ("paper/readings", "paper/readings-adult", "paper/readings-census1990")
+"""Ids of the experiments that have the same readings on each data set."""
 
 EXPERIMENTS = (
     by_reading("paper/readings", "Cover Type", "covtype", ON_COVTYPE),

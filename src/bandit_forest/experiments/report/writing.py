@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bandit_forest.experiments.files import replacing, write_text
+from bandit_forest.experiments.report.closeness import closeness_lines, closeness_markdown
 from bandit_forest.experiments.report.figures import draw_figure, render
 from bandit_forest.experiments.report.page import make_page
 from bandit_forest.experiments.report.reading import read_results
@@ -31,7 +32,10 @@ def write_report(out: Path) -> list[Results]:
         drawings.append(content)
     write_text(out / "report.html", make_page(all_results, drawings))
     write_text(out / "summary.csv", summary_csv(all_results))
-    write_text(out / "summary.md", "\n".join(_chapter(results) for results in all_results))
+    chapters = [_chapter(results) for results in all_results]
+    if lines := closeness_lines(all_results):
+        chapters.append(f"## Readings of the paper, the closest to its rates first\n\n{closeness_markdown(lines)}")
+    write_text(out / "summary.md", "\n".join(chapters))
     return all_results
 
 
