@@ -271,6 +271,35 @@ def test_readings_are_ordered_by_their_distance_from_the_paper_s_rates(
     assert "distance" in capsys.readouterr().out
 
 
+PAGE = """# A page
+
+<!-- table: paper/covtype -->
+{whole}
+After.
+
+<!-- table: paper/covtype, Banditron; Compa -->
+{part}
+<!-- table: paper/size -->
+| policy |
+<!-- table: closeness -->
+
+| policy |
+"""
+
+
+def test_the_tables_of_a_page_are_written_anew(out: Path, monkeypatch: pytest.MonkeyPatch):
+    page = out / "page.md"
+    page.write_text(PAGE.format(whole="| old |\n| older |\n", part=""))
+    monkeypatch.setattr(sys, "argv", ["bandit-forest", "report", str(out), "--page", str(page)])
+    with pytest.raises(SystemExit):
+        main()
+    table = summary_markdown(read_results(out)[0])
+    lines = table.splitlines(keepends=True)
+    assert lines[2].startswith("| Comparator | ")
+    assert lines[-2].startswith("| Banditron | ")
+    assert page.read_text() == PAGE.format(whole=table, part="".join([*lines[:3], lines[-2]]))
+
+
 def test_the_folder_of_one_group_can_be_reported_too(out: Path):
     (results,) = write_report(out / "paper")
     assert results.name == "paper-covtype"

@@ -13,8 +13,10 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Column, Table
 
 from bandit_forest.experiments.catalogue import EXPERIMENTS, find
+from bandit_forest.experiments.files import write_text
 from bandit_forest.experiments.report import write_report
 from bandit_forest.experiments.report.closeness import CLOSENESS_HEADER, closeness_lines
+from bandit_forest.experiments.report.pages import fill_tables
 from bandit_forest.experiments.report.results import Results
 from bandit_forest.experiments.report.tables import HEADER, notes, summary_lines
 from bandit_forest.experiments.run import run_experiment
@@ -88,6 +90,7 @@ def run(
 
 def report(
     out: Annotated[Path, typer.Argument(help="Folder of all results.")] = Path("out"),
+    page: Annotated[list[Path] | None, typer.Option(help="A Markdown file whose tables are written anew.")] = None,
 ) -> None:
     """Make tables, figures and a page of all results in a folder."""
     console = Console()
@@ -99,6 +102,8 @@ def report(
         console.print()
     if lines := closeness_lines(all_results):
         console.print(_closeness_table(lines), "")
+    for path in page or ():
+        write_text(path, fill_tables(path.read_text(), all_results))
     console.print(f"The page: {out / 'report.html'}; the figures: {out / 'figures'}", soft_wrap=True)
 
 
