@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["caption", "draw_figure", "render"]
 
-# Okabe and Ito's colours without their yellow, which white paper swallows, with a grey and a purple; dashes tell lines
-# apart without colours.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#777777", "#8B4A8B")
-_DASHES = ("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 2, 1, 2)), ":", (0, (9, 2)))
+# Okabe and Ito's colours without their yellow, which white paper swallows, with a grey, a purple and a brown. Dashes
+# tell lines apart without colours.
+_COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"),
+    *("#56B4E9", "#000000", "#777777", "#8B4A8B", "#6B4F1D"),
+)
+_DASHES = (
+    *("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1))),
+    *((0, (1, 1)), (0, (6, 2, 1, 2)), ":", (0, (9, 2)), (0, (2, 2))),
+)
 _TITLE_WIDTH = 90  # letters that fit above a figure
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
