@@ -4,7 +4,7 @@ BIN := .venv/bin
 SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
 
-.PHONY: demo test check sanitize bench stub format clean
+.PHONY: demo test check sanitize bench results stub format clean
 
 demo: .venv/installed
 	$(BIN)/bandit-forest demo
@@ -27,6 +27,11 @@ sanitize: build/sanitize/installed
 
 bench: .venv/installed .venv/bench
 	$(BIN)/python benchmarks/speed.py
+
+# Tables and figures of the docs from the rows in results/.
+results: .venv/installed
+	$(BIN)/bandit-forest report results --page docs/results.md --page docs/readings.md
+	cp $(patsubst %,results/figures/paper-%.png,covtype adult census1990 depth size) docs/figures/
 
 stub: .venv/installed
 	$(BIN)/python -m nanobind.stubgen -q -m bandit_forest._core -o $(STUB)

@@ -81,18 +81,8 @@ void Elimination::learn(NodeId leaf, const Event& event) {
     if (state.status == Status::selecting) {
         count(leaf, event);
     }
-    if (settings_->clock == Clock::path && state.visits % settings_->test_interval == 0) {
+    if (state.visits % settings_->test_interval == 0) {
         test(leaf);
-    }
-}
-
-void Elimination::test() {
-    const std::size_t n_nodes = tree_.size();  // paths that begin now wait for the next test
-    for (NodeId node = 0; node < n_nodes; ++node) {
-        const NodeState& state = states_[node];
-        if (state.status == Status::terminal || state.stump >= 0) {
-            test(node);
-        }
     }
 }
 

@@ -59,9 +59,6 @@ class Elimination {
     // Learns one event in the leaf that its context leads to.
     void learn(NodeId leaf, const Event& event);
 
-    // Tests all paths for elimination, in the order of their numbers: the first to split take the room that is left.
-    void test();
-
     // Bring what is going to be touched nearer: for the decision, then for learning, once the action is known.
     void prefetch(NodeId leaf) const;
     void prefetch(NodeId leaf, const Event& event) const;
@@ -175,9 +172,9 @@ class EliminationGrowth {
     static std::size_t n_partials(const Settings& settings) { return settings.n_trees * words_for(settings.n_actions); }
     static constexpr std::size_t trees_together = 1;
     static constexpr std::uint64_t events_per_growth = 0;  // a tree grows while it learns
-    static constexpr std::size_t most_until_change = 64;
-    // How many events, this one being the first, lead through the same trees: until they test.
-    std::size_t events_until_change(std::uint64_t event) const;
+    static constexpr std::size_t most_until_change = 1;
+    // How many events, this one being the first, lead through the same trees: any event may split a path.
+    static std::size_t events_until_change(std::uint64_t /*event*/) { return 1; }
 
     void prefetch(std::span<const NodeId> leaves, Range trees) const;
     std::size_t context_words() const { return words_for(settings_->n_variables + 1); }  // with a spare zero bit

@@ -30,13 +30,6 @@ void EliminationGrowth::prefetch(std::span<const NodeId> leaves, Range trees) co
     }
 }
 
-std::size_t EliminationGrowth::events_until_change(std::uint64_t event) const {
-    if (settings_->clock == Clock::path) {
-        return 1;
-    }
-    return std::min<std::size_t>(most_until_change, settings_->test_interval - event % settings_->test_interval);
-}
-
 void EliminationGrowth::estimate(std::span<const std::uint8_t>, std::span<const NodeId> leaves, Range trees,
                                  std::span<Partial> out) const {
     const std::size_t words = words_for(settings_->n_actions);
@@ -69,11 +62,6 @@ void EliminationGrowth::learn(const Observation& event, std::span<const NodeId> 
             trees_[tree + ahead].prefetch(leaves[tree + ahead], weighted);
         }
         trees_[tree].learn(leaves[tree], weighted);
-    }
-    if (settings_->clock == Clock::forest && (event.number + 1) % settings_->test_interval == 0) {
-        for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
-            trees_[tree].test();
-        }
     }
 }
 

@@ -1,6 +1,5 @@
 // The end of a round: what a node tests, and what it eliminates.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "elimination/bounds.hpp"
@@ -32,43 +31,26 @@ double denominator_of(Estimate estimate, const Tally& tally, std::uint64_t visit
         case Estimate::visits:
             return static_cast<double>(visits);
         case Estimate::weights:
-        case Estimate::repeated:
-        case Estimate::geometric:
             return tally.weight;
     }
     return 0.0;
 }
 
-// The plays that the bounds count for an action.
-double count_of(Estimate estimate, const Tally& tally) {
-    const auto plays = static_cast<double>(tally.plays);
-    // Each play weighs 1 or more; only rounding could make their sum less.
-    const bool repeats = estimate == Estimate::repeated || estimate == Estimate::geometric;
-    return repeats ? std::max(plays, tally.weight) : plays;
-}
-
-// The plays that the bounds count for the least played of some actions.
-double least_count(Estimate estimate, ConstWords actions, std::span<const Tally> tallies) {
-    double least = std::numeric_limits<double>::infinity();
-    for_each(actions, [&](std::size_t k) { least = std::min(least, count_of(estimate, tallies[k])); });
+// The plays of the least played of some actions.
+std::uint64_t least_plays(ConstWords actions, std::span<const Tally> tallies) {
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for_each(actions, [&](std::size_t k) { least = std::min(least, tallies[k].plays); });
     return least;
 }
 
 }  // namespace
 
 double Elimination::denominator(NodeId node, std::size_t action) const {
-    const Tally& tally = tallies(node)[action];
-    // What a path loses while it selects its variable can be mended further down.
-    if (settings_->estimate == Estimate::geometric && states_[node].status == Status::selecting) {
-        return std::sqrt(static_cast<double>(tally.plays) * tally.weight);
-    }
-    return denominator_of(settings_->estimate, tally, states_[node].visits);
+    return denominator_of(settings_->estimate, tallies(node)[action], states_[node].visits);
 }
 
 void Elimination::test(NodeId node) {
-    const ConstWords actions = remaining_actions(node);
-    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    for_each(actions, [&](std::size_t k) { least = std::min(least, tallies_of(node)[k].plays); });
+    const std::uint64_t least = least_plays(remaining_actions(node), tallies(node));
     NodeState& state = states_[node];
     if (least <= state.tested) {
         return;  // the round over the remaining actions is not complete
@@ -104,7 +86,7 @@ void Elimination::eliminate_variables(NodeId node) {
                   denominator(node, k), columns);
         }
     }
-    const double plays = least_count(settings_->estimate, remaining_actions(node), tallies(node));
+    const auto plays = static_cast<double>(least_plays(remaining_actions(node), tallies(node)));
     const double bound = variable_width * radius(plays, log_variable_hypotheses_);
     keep_survivors(stump_of(node).remaining_variables, states_[node].tolerance, bound, means,
                    [&](std::size_t i) { return best0[i] + best1[i]; });
@@ -136,7 +118,7 @@ void Elimination::eliminate_actions_by_value(NodeId node) {
                 visits += tally[k].plays;
             }
             const Words actions = remaining(stump, variable, value);
-            const double plays = least_count(settings_->estimate, actions, tally);
+            const auto plays = static_cast<double>(least_plays(actions, tally));
             if (plays > 0.0) {
                 keep_survivors(actions, states_[node].tolerance, action_width * radius(plays, log_action_hypotheses_),
                                means, [&](std::size_t k) {
@@ -149,7 +131,7 @@ void Elimination::eliminate_actions_by_value(NodeId node) {
 
 void Elimination::eliminate_actions(NodeId node) {
     thread_local std::vector<double> means;
-    const double plays = least_count(settings_->estimate, remaining_actions(node), tallies(node));
+    const auto plays = static_cast<double>(least_plays(remaining_actions(node), tallies(node)));
     const double bound = action_width * radius(plays, log_action_hypotheses_);
     keep_survivors(remaining(node), states_[node].tolerance, bound, means,
                    [&](std::size_t k) { return tallies(node)[k].gain / denominator(node, k); });

@@ -29,18 +29,10 @@ enum class Remaining : std::uint8_t {
 
 // What the sum of rewards of an action is divided by.
 enum class Estimate : std::uint8_t {
-    plays,      // plays of the action, rewards as they are
-    visits,     // visits of the path, rewards divided by their propensity (Horvitz-Thompson)
-    scaled,     // plays of the action, rewards divided by their propensity: the paper's words taken literally
-    weights,    // the sum of 1 / propensity, rewards divided by their propensity (self-normalised)
-    repeated,   // the same, and the bounds count 1 / propensity plays too
-    geometric,  // the same, but the geometric mean of the plays and that sum where a choice is not final
-};
-
-// Whose events are counted until the next test for elimination.
-enum class Clock : std::uint8_t {
-    path,    // a path's own visits: it tests by itself
-    forest,  // all events: all paths test together
+    plays,    // plays of the action, rewards as they are
+    visits,   // visits of the path, rewards divided by their propensity (Horvitz-Thompson)
+    scaled,   // plays of the action, rewards divided by their propensity: the paper's words taken literally
+    weights,  // the sum of 1 / propensity, rewards divided by their propensity (self-normalised)
 };
 
 // How an action is chosen while too few trees have settled.
@@ -55,11 +47,10 @@ struct EliminationSettings : Settings {
     double delta;               // probability of failure
     double min_tolerance;       // the tolerances of the nodes are drawn between this
     double max_tolerance;       // and this
-    std::size_t test_interval;  // a node tests for elimination every so many events
+    std::size_t test_interval;  // visits of a node between two tests for elimination
     double quorum;              // share of the trees that must have settled for a vote
     Remaining remaining;
     Estimate estimate;
-    Clock clock;
     Exploration exploration;
 };
 

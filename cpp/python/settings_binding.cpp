@@ -21,10 +21,7 @@ void bind_choices(nb::module_& m) {
         .value("plays", Estimate::plays)
         .value("visits", Estimate::visits)
         .value("scaled", Estimate::scaled)
-        .value("weights", Estimate::weights)
-        .value("repeated", Estimate::repeated)
-        .value("geometric", Estimate::geometric);
-    nb::enum_<Clock>(m, "Clock").value("path", Clock::path).value("forest", Clock::forest);
+        .value("weights", Estimate::weights);
     nb::enum_<Exploration>(m, "Exploration")
         .value("round_robin", Exploration::round_robin)
         .value("union_draw", Exploration::union_draw)
@@ -55,7 +52,6 @@ void bind_elimination(nb::module_& m) {
         .def_rw("quorum", &EliminationSettings::quorum)
         .def_rw("remaining", &EliminationSettings::remaining)
         .def_rw("estimate", &EliminationSettings::estimate)
-        .def_rw("clock", &EliminationSettings::clock)
         .def_rw("exploration", &EliminationSettings::exploration);
 }
 

@@ -26,15 +26,6 @@ class Estimate(enum.Enum):
 
     weights = 3
 
-    repeated = 4
-
-    geometric = 5
-
-class Clock(enum.Enum):
-    path = 0
-
-    forest = 1
-
 class Exploration(enum.Enum):
     round_robin = 0
 
@@ -141,12 +132,6 @@ class EliminationSettings(Settings):
 
     @estimate.setter
     def estimate(self, arg: Estimate, /) -> None: ...
-
-    @property
-    def clock(self) -> Clock: ...
-
-    @clock.setter
-    def clock(self, arg: Clock, /) -> None: ...
 
     @property
     def exploration(self) -> Exploration: ...

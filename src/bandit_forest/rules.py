@@ -21,8 +21,7 @@ __all__ = [
 ]
 
 Remaining = Literal["all", "path", "inherited"]
-Estimate = Literal["plays", "visits", "scaled", "weights", "repeated", "geometric"]
-Clock = Literal["path", "forest"]
+Estimate = Literal["plays", "visits", "scaled", "weights"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,23 +38,16 @@ class Elimination:
     tolerance
         Approximation ε: a number, or a range from which each node draws its own.
     remaining
-        Which actions are in play on a path that still selects its variable: "all", as NewPath says; "path", those that
+        Actions in play on a path that still selects its variable: "all", as NewPath says; "path", the actions that
         elimination on the path's own events has left; "inherited", the same, but starting from the parent's.
     estimate
-        What elimination compares. "plays": rewards over the plays of the action. The others divide each reward by
-        its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson), by the plays ("scaled", the
-        words of section 5 taken literally), or by the sum of 1 / propensity ("weights", self-normalised). "repeated"
-        is the last again, but an event counts 1 / propensity plays in the bounds too: as if it had been repeated.
-        "geometric" differs from it until a path has chosen its variable: what can still be mended further down is
-        divided by the geometric mean of the plays and the sum of 1 / propensity, which favours actions that are
-        rarely drawn.
+        Mean rewards that elimination compares. "plays" divides the sum of rewards by the plays of the action. The
+        others divide each reward by its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson),
+        by the plays ("scaled", the words of section 5 taken literally), or by the sum of 1 / propensity ("weights",
+        self-normalised).
     test_interval
-        A path tests for elimination every so many events, and then only if its least played remaining action has been
-        played since the last test. Testing less often keeps every guarantee.
-    clock
-        Which events `test_interval` counts. "path": those that visit the path. "forest": all; then all paths test
-        together, so that those near the roots, which decide most, know most when they do. That looks at every path:
-        the interval should be long.
+        Number of visits of a path between two tests for elimination. A test is left out if the least played remaining
+        action has not been played since the last one. Testing less often keeps every guarantee.
 
     Examples
     --------
@@ -68,13 +60,11 @@ class Elimination:
     remaining: Remaining = "all"
     estimate: Estimate = "plays"
     test_interval: int = 1
-    clock: Clock = "path"
 
     def __post_init__(self) -> None:
         _store(self, delta=check_share(self.delta, "delta", "Elimination"))
         _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
         _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
-        _check_choice(self.clock, "clock", "Elimination", get_args(Clock))
         _store(self, test_interval=check_int(self.test_interval, "test_interval", "Elimination", high=2**31))
         _store(self, tolerance=_check_tolerance(self.tolerance))
 

@@ -100,7 +100,6 @@ def _elimination(growth: Elimination, exploration: RoundRobin | UniformOverRemai
         "quorum": exploration.quorum,
         "remaining": _core.Remaining[growth.remaining],
         "estimate": _core.Estimate[growth.estimate],
-        "clock": _core.Clock[growth.clock],
         "exploration": _core.Exploration[kind],
     }
 
@@ -120,6 +119,11 @@ def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
 
 
 def _rule_from_json(values: dict[str, Any]) -> Any:
-    """Make a rule again from its name and values; JSON has turned ranges into lists."""
+    """Return the rule of a name and values; JSON has turned ranges into lists.
+
+    Some files of version 0.1.0 name a clock. The clock "path" is what every forest has now, others are refused.
+    """
     numbers = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    if numbers.pop("clock", "path") != "path":
+        raise ValueError("its paths tested together, which this version cannot continue")
     return _RULES[str(numbers.pop("rule"))](**numbers)
