@@ -200,7 +200,7 @@ def _checked_rewards(rewards: ArrayLike, n_events: int, reward_range: tuple[floa
 def _checked_probabilities(probabilities: ArrayLike, log: Log) -> Floats:
     shape = (log.n_events, log.n_actions)
     array = _numbers(probabilities, "probabilities", shape, "numbers in [0, 1], one row per event")
-    _demand(((array >= 0) & (array <= 1)).all(axis=1), array, "probabilities", "in [0, 1]")
+    _demand(np.asarray(((array >= 0) & (array <= 1)).all(axis=1)), array, "probabilities", "in [0, 1]")
     return array
 
 

@@ -2,12 +2,12 @@
 
 The weighted reward X_t of an event is at least 0, and its mean given the past is the value that is sought, at most 1.
 Let p_t be a prediction of X_t in [0, 1] from the events before it. For every bet b in [0, 1), the product over events
-of exp(b (X_t - value) + (log(1 - b) + b) (X_t - p_t)^2) has an expectation of at most 1 at all times (Fan, Grama and Liu
-2015). A mixture over b keeps that property. With the density of 1 - b proportional to that of an exponential variable,
-the mixture has a closed form (Howard, Ramdas, McAuliffe and Sekhon 2021): with s = sum of (X_t - value) and v = sum of
-(X_t - p_t)^2, the logarithm of the wealth is log S(v + 1, s + v + 1) - log S(1, 1), S being the series of `special`. By
-Ville's inequality the wealth ever exceeds 1 / alpha with a probability of at most alpha. So the values that are not
-refuted are those of which s is below a boundary that depends on v alone.
+of exp(b (X_t - value) + (log(1 - b) + b) (X_t - p_t)^2) has an expectation of at most 1 at all times (Fan, Grama and
+Liu 2015). A mixture over b keeps that property. With the density of 1 - b proportional to that of an exponential
+variable, the mixture has a closed form (Howard, Ramdas, McAuliffe and Sekhon 2021). With s = sum of (X_t - value) and
+v = sum of (X_t - p_t)^2, the logarithm of the wealth is log S(v + 1, s + v + 1) - log S(1, 1), S being the series of
+`special`. By Ville's inequality the wealth ever exceeds 1 / alpha with a probability of at most alpha. So the values
+that are not refuted are those of which s is below a boundary that depends on v alone.
 """
 
 from __future__ import annotations
