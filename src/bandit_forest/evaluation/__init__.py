@@ -6,6 +6,7 @@ from bandit_forest.evaluation.estimators import direct, doubly_robust, ips, snip
 from bandit_forest.evaluation.evaluate import Evaluation, evaluate
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.models import Means
+from bandit_forest.evaluation.progressive import Progressive, Replay, learn_along, replay
 from bandit_forest.evaluation.sequences import Interval, confidence_sequence
 from bandit_forest.evaluation.targets import Target, always, as_it_stands, column, logged_probabilities, uniform
 
@@ -17,6 +18,8 @@ __all__ = [
     "Level",
     "Log",
     "Means",
+    "Progressive",
+    "Replay",
     "Source",
     "Target",
     "always",
@@ -27,7 +30,9 @@ __all__ = [
     "doubly_robust",
     "evaluate",
     "ips",
+    "learn_along",
     "logged_probabilities",
+    "replay",
     "snips",
     "uniform",
 ]

@@ -20,29 +20,31 @@ Floats = NDArray[np.float64]
 
 N_BINS = 10
 _LEAST = 1e-12
+_LEAST_TAKEN = 20.0  # effective number of takes below which a group is not tested
 
 
 class Deviations:
     """Sums of the deviations of weighted events from their expectation, one place per group of actions."""
 
     def __init__(self, n_groups: int) -> None:
-        self.pairs, self.sums, self.squares, self.variances = np.zeros((4, n_groups))
+        self.pairs, self.sums, self.squares, self.variances, self.jumps = np.zeros((5, n_groups))
 
     def add(self, group: int, log: Log, favour: Floats) -> None:
         """Add events with the favour of each action, which must be fixed before the event.
 
         The deviation is the favour of the logged action, divided by its propensity, minus the sum of all favours. Its
         conditional variance needs the propensities of all actions. That of the action taken is known. The others sum to
-        one minus it, from which the inequality of Cauchy and Schwarz bounds their part from below. So a rare action
-        that never came is allowed for.
+        one minus it, and are taken to be equal. So a rare action that never came is allowed for.
         """
         total, taken = favour.sum(axis=1), favour[np.arange(len(log)), log.actions]
         deviation = taken / log.propensities - total
-        rest = np.maximum(1.0 - log.propensities, _LEAST)
+        each = np.maximum(1.0 - log.propensities, _LEAST) / max(log.n_actions - 1, 1)
         self.pairs[group] += total.sum()
         self.sums[group] += deviation.sum()
         self.squares[group] += (deviation**2).sum()
-        self.variances[group] += (taken**2 / log.propensities + (total - taken) ** 2 / rest - total**2).sum()
+        self.jumps[group] += ((taken / log.propensities) ** 2).sum()
+        others = (favour**2).sum(axis=1) - taken**2
+        self.variances[group] += (taken**2 / log.propensities + others / each - total**2).sum()
 
     def __add__(self, other: Deviations) -> Deviations:
         both = Deviations(len(self.sums))
@@ -51,13 +53,25 @@ class Deviations:
         return both
 
     def scores(self) -> Floats:
-        """Return each sum in standard errors."""
-        return self.sums / np.sqrt(np.maximum(np.maximum(self.squares, self.variances), _LEAST))
+        """Return each sum in standard errors; 0 for a group that was taken too seldom to be tested."""
+        scores = self.sums / np.sqrt(np.maximum(self._variance(), _LEAST))
+        seen = self.pairs + self.sums
+        enough = seen**2 >= _LEAST_TAKEN * self.jumps
+        return np.where(enough & (self.jumps > 0), scores, 0.0)
 
     def means(self) -> tuple[Floats, Floats]:
         """Return the mean weight of each group, and its standard error."""
         pairs = np.where(self.pairs > 0, self.pairs, math.nan)
-        return 1.0 + self.sums / pairs, np.sqrt(np.maximum(self.squares, self.variances)) / pairs
+        return 1.0 + self.sums / pairs, np.sqrt(self._variance()) / pairs
+
+    def _variance(self) -> Floats:
+        """Return the variance of each sum.
+
+        A group that was taken less often than expected shows smaller squares than expected. They are raised to those of
+        the expected number of takes, as in a score test.
+        """
+        seen = np.maximum(self.pairs + self.sums, _LEAST)
+        return np.maximum(self.squares * np.maximum(self.pairs / seen, 1.0), self.variances)
 
 
 class Balance:

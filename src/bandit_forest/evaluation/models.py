@@ -30,7 +30,7 @@ class Means(Protocol):
 
 
 class ActionMeans:
-    """Running mean reward of each action, for logs without contexts."""
+    """Running mean reward of each action, by inverse propensities, for logs without contexts."""
 
     def __init__(self, n_actions: int) -> None:
         self._counts, self._totals = np.full(n_actions, 1.0), np.full(n_actions, 0.5)
@@ -40,12 +40,12 @@ class ActionMeans:
         contexts: Bits,  # noqa: ARG002
         actions: NDArray[np.int64],
         rewards: Floats,
-        propensities: Floats,  # noqa: ARG002
+        propensities: Floats,
     ) -> Floats:
         """Return the means before each event."""
         taken = np.zeros((len(actions), len(self._counts)))
         known = ~np.isnan(rewards)
-        taken[np.flatnonzero(known), actions[known]] = 1.0
+        taken[np.flatnonzero(known), actions[known]] = 1.0 / propensities[known]
         counts = self._counts + np.cumsum(taken, axis=0)
         totals = self._totals + np.cumsum(taken * np.where(known, rewards, 0.0)[:, None], axis=0)
         means: Floats = np.vstack([self._totals, totals[:-1]]) / np.vstack([self._counts, counts[:-1]])
@@ -54,10 +54,17 @@ class ActionMeans:
 
 
 class ForestMeans:
-    """Mean rewards of a fresh forest that learns along the log; a piece of events is predicted before it is learned."""
+    """Mean rewards of a fresh forest that learns along the log; a piece of events is predicted before it is learned.
+
+    The forest's means of actions that it has seldom seen are far from the truth, and the doubly robust estimator is no
+    better than they are. So a line is fitted to the rewards of earlier events: intercept + slope times the forest's
+    mean. Events count by the inverse square of their propensity, as they do in the variance of that estimator. Where
+    the forest knows nothing yet, the slope is near 0, and the means are near the mean reward.
+    """
 
     def __init__(self, n_variables: int, n_actions: int, *, seed: int = 0) -> None:
         self._forest = BanditForest(n_variables=n_variables, n_actions=n_actions, n_trees=_N_TREES, seed=seed)
+        self._line = _Line()
         self._n_seen = 0
 
     def predict_and_learn(
@@ -66,11 +73,35 @@ class ForestMeans:
         """Return the forest's means before each piece."""
         means = np.empty((len(actions), self._forest.n_actions))
         for rows in growing_pieces(len(actions), self._n_seen):
-            means[rows] = np.nan_to_num(self._forest.mean_rewards_many(contexts[rows]), nan=0.5)
+            raw = np.nan_to_num(self._forest.mean_rewards_many(contexts[rows]), nan=0.5)
+            means[rows] = self._line.fitted(raw)
             known = np.flatnonzero(~np.isnan(rewards[rows])) + rows.start
+            self._line.add(raw[known - rows.start, actions[known]], rewards[known], propensities[known] ** -2)
             self._forest.learn_many(contexts[known], actions[known], rewards[known], propensities=propensities[known])
         self._n_seen += len(actions)
         return means
+
+
+class _Line:
+    """Weighted least squares of rewards on estimated means, with a slope in [0, 1]."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(5)
+
+    def fitted(self, means: Floats) -> Floats:
+        """Return rewards in [0, 1] as the line predicts them."""
+        weight, mean, reward, square, product = self._sums
+        if weight == 0:
+            return np.full_like(means, 0.5)
+        spread = square / weight - (mean / weight) ** 2
+        slope = (product / weight - mean * reward / weight**2) / spread if spread > 1e-9 else 0.0
+        slope = min(max(slope, 0.0), 1.0)
+        return np.clip(reward / weight + slope * (means - mean / weight), 0.0, 1.0)
+
+    def add(self, means: Floats, rewards: Floats, weights: Floats) -> None:
+        """Add events."""
+        terms = np.stack([np.ones_like(means), means, rewards, means**2, means * rewards])
+        self._sums += terms @ weights
 
 
 class LoggingModel:

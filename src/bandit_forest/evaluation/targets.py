@@ -7,13 +7,22 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Log
 
-__all__ = ["Target", "always", "as_it_stands", "column", "logged_probabilities", "uniform"]
+__all__ = [
+    "Batched",
+    "Target",
+    "always",
+    "as_it_stands",
+    "column",
+    "logged_probabilities",
+    "propensities_of",
+    "uniform",
+]
 
 Floats = NDArray[np.float64]
 
@@ -44,13 +53,15 @@ class Target(ABC):
         return f"<{type(self).__name__}: {self.name}>"
 
 
-class _Batched(Protocol):
+class Batched(Protocol):
     """What a policy must offer to be evaluated as it stands."""
 
     @property
-    def n_actions(self) -> int: ...
+    def n_actions(self) -> int:
+        """The number of actions."""
 
-    def propensities_many(self, contexts: Any, *, available_actions: Any = None) -> Floats: ...
+    def propensities_many(self, contexts: Any, *, available_actions: ArrayLike | None = None) -> Floats:
+        """Return the probability of each action, one row per context."""
 
 
 class _Uniform(Target):
@@ -100,7 +111,7 @@ class _Logged(Target):
 
 
 class _AsItStands(Target):
-    def __init__(self, policy: _Batched, encoder: ContextEncoder | None, name: str | None) -> None:
+    def __init__(self, policy: Batched, encoder: ContextEncoder | None, name: str | None) -> None:
         self._policy, self._encoder = policy, encoder
         self.name = type(policy).__name__ if name is None else name
 
@@ -108,12 +119,8 @@ class _AsItStands(Target):
         if self._policy.n_actions != log.n_actions:
             refuse("policy", self.name, f"one for {log.n_actions} actions", f"one for {self._policy.n_actions}")
         order = _order(getattr(self._policy, "action_names", None), log.action_names)
-        table = np.empty((len(log), log.n_actions))
-        contexts = log.encoded(self._encoder)
-        for rows, can in _by_available(log):
-            ours = None if can is None else np.flatnonzero(can[np.argsort(order)])
-            table[rows] = self._policy.propensities_many(contexts[rows], available_actions=ours)[:, order]
-        return table
+        available = None if log.available is None else log.available[:, np.argsort(order)]
+        return propensities_of(self._policy, log.encoded(self._encoder), available)[:, order]
 
 
 def uniform() -> Target:
@@ -151,7 +158,7 @@ def logged_probabilities() -> Target:
     return _Logged()
 
 
-def as_it_stands(policy: _Batched, *, encoder: ContextEncoder | None = None, name: str | None = None) -> Target:
+def as_it_stands(policy: Batched, *, encoder: ContextEncoder | None = None, name: str | None = None) -> Target:
     """Return a policy, such as a forest, with what it knows now; evaluation teaches it nothing.
 
     Parameters
@@ -193,9 +200,13 @@ def _order(theirs: Sequence[str] | None, names: tuple[str, ...]) -> NDArray[np.i
     return np.arange(len(names))
 
 
-def _by_available(log: Log) -> list[tuple[NDArray[np.intp] | slice, NDArray[np.bool_] | None]]:
-    """Return groups of rows with the same available actions."""
-    if log.available is None or log.available.all():
-        return [(slice(None), None)]
-    masks, group = np.unique(log.available, axis=0, return_inverse=True)
-    return [(np.flatnonzero(group.ravel() == number), mask) for number, mask in enumerate(masks)]
+def propensities_of(policy: Batched, contexts: NDArray[np.uint8], available: NDArray[np.bool_] | None) -> Floats:
+    """Return a policy's probabilities where each event has its own available actions, one row of bools per event."""
+    if available is None or available.all():
+        return policy.propensities_many(contexts)
+    table = np.empty(available.shape)
+    masks, group = np.unique(available, axis=0, return_inverse=True)
+    for number, mask in enumerate(masks):
+        rows = np.flatnonzero(group.ravel() == number)
+        table[rows] = policy.propensities_many(contexts[rows], available_actions=np.flatnonzero(mask))
+    return table
