@@ -33,6 +33,13 @@ def test_the_wealth_at_the_boundary_is_one_over_alpha(variance):
     assert log_wealth == pytest.approx(-np.log(0.05), abs=1e-9)
 
 
+def test_the_bound_is_where_the_wealth_is_one_over_alpha():
+    bound = LowerBound()
+    bound.add(np.random.default_rng(0).exponential(0.5, 400))
+    assert bound.log_wealth(bound.bound(0.05)) == pytest.approx(-np.log(0.05), abs=1e-9)
+    assert bound.log_wealth(1.0) < 0 < bound.log_wealth(0.0)
+
+
 def test_nothing_is_known_before_the_first_event():
     sequence = ValueSequence(reward_range=(-1.0, 3.0))
     assert sequence.value(0.95) == (-1.0, 3.0)

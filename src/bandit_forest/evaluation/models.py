@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.forest import BanditForest
 
-__all__ = ["ActionMeans", "ForestMeans", "LoggingModel", "Means"]
+__all__ = ["ActionMeans", "FittedMeans", "ForestMeans", "LoggingModel", "Means"]
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.uint8]
@@ -18,6 +18,8 @@ Bits = NDArray[np.uint8]
 _N_TREES = 20
 _FIRST, _SHARE, _MOST = 32, 20, 10_000  # events of a piece: the least, their share of those seen, the most
 _STEP = 100  # events of a gradient
+_LEAST_SPREAD = 1e-9
+_PRIOR_EVENTS = 10.0
 
 
 class Means(Protocol):
@@ -54,17 +56,10 @@ class ActionMeans:
 
 
 class ForestMeans:
-    """Mean rewards of a fresh forest that learns along the log; a piece of events is predicted before it is learned.
-
-    The forest's means of actions that it has seldom seen are far from the truth, and the doubly robust estimator is no
-    better than they are. So a line is fitted to the rewards of earlier events: intercept + slope times the forest's
-    mean. Events count by the inverse square of their propensity, as they do in the variance of that estimator. Where
-    the forest knows nothing yet, the slope is near 0, and the means are near the mean reward.
-    """
+    """Mean rewards of a fresh forest that learns along the log; a piece of events is predicted before it is learned."""
 
     def __init__(self, n_variables: int, n_actions: int, *, seed: int = 0) -> None:
         self._forest = BanditForest(n_variables=n_variables, n_actions=n_actions, n_trees=_N_TREES, seed=seed)
-        self._line = _Line()
         self._n_seen = 0
 
     def predict_and_learn(
@@ -73,35 +68,66 @@ class ForestMeans:
         """Return the forest's means before each piece."""
         means = np.empty((len(actions), self._forest.n_actions))
         for rows in growing_pieces(len(actions), self._n_seen):
-            raw = np.nan_to_num(self._forest.mean_rewards_many(contexts[rows]), nan=0.5)
-            means[rows] = self._line.fitted(raw)
+            means[rows] = np.nan_to_num(self._forest.mean_rewards_many(contexts[rows]), nan=0.5)
             known = np.flatnonzero(~np.isnan(rewards[rows])) + rows.start
-            self._line.add(raw[known - rows.start, actions[known]], rewards[known], propensities[known] ** -2)
             self._forest.learn_many(contexts[known], actions[known], rewards[known], propensities=propensities[known])
         self._n_seen += len(actions)
         return means
 
 
-class _Line:
-    """Weighted least squares of rewards on estimated means, with a slope in [0, 1]."""
+class FittedMeans:
+    """Mean rewards, fitted to the rewards of earlier events as the doubly robust estimator of one policy needs them.
 
-    def __init__(self) -> None:
-        self._sums = np.zeros(5)
+    Means of actions that were seldom taken are far from the truth, and the estimator is no better than they are. So
+    they are replaced by a line, intercept + slope times mean. Events count by the square of their importance weight, as
+    they do in the variance of the estimator. A few heavy events must not decide: the line is drawn towards the weighted
+    mean reward, as if it were known from ten events.
 
-    def fitted(self, means: Floats) -> Floats:
-        """Return rewards in [0, 1] as the line predicts them."""
-        weight, mean, reward, square, product = self._sums
+    Parameters
+    ----------
+    reward_range
+        The least and the largest possible reward; before the first event, means are in the middle.
+    """
+
+    def __init__(self, reward_range: tuple[float, float]) -> None:
+        self._middle = sum(reward_range) / 2
+        self._sums = np.zeros(8)
+        self._n_seen = 0
+
+    def predict_and_learn(self, means: Floats, actions: NDArray[np.int64], rewards: Floats, weights: Floats) -> Floats:
+        """Return the fitted means of every action, one row per event."""
+        fitted = np.empty_like(means)
+        for rows in growing_pieces(len(means), self._n_seen):
+            fitted[rows] = self._fitted(means[rows])
+            taken = means[rows][np.arange(rows.stop - rows.start), actions[rows]]
+            self._add(taken, rewards[rows], weights[rows])
+        self._n_seen += len(means)
+        return fitted
+
+    def _fitted(self, means: Floats) -> Floats:
+        weight, weighted_reward, square, mean, reward, mean_square, product, fourth = self._sums
         if weight == 0:
-            return np.full_like(means, 0.5)
-        spread = square / weight - (mean / weight) ** 2
-        slope = (product / weight - mean * reward / weight**2) / spread if spread > 1e-9 else 0.0
-        slope = min(max(slope, 0.0), 1.0)
-        return np.clip(reward / weight + slope * (means - mean / weight), 0.0, 1.0)
+            return np.full_like(means, self._middle)
+        average = weighted_reward / weight
+        mean, reward = mean / square, reward / square
+        spread = mean_square / square - mean**2
+        slope = (product / square - mean * reward) / spread if spread > _LEAST_SPREAD else 0.0
+        n_effective = square**2 / fourth
+        trust = n_effective / (n_effective + _PRIOR_EVENTS)
+        return average + trust * (reward - average + min(max(slope, 0.0), 1.0) * (means - mean))
 
-    def add(self, means: Floats, rewards: Floats, weights: Floats) -> None:
-        """Add events."""
-        terms = np.stack([np.ones_like(means), means, rewards, means**2, means * rewards])
-        self._sums += terms @ weights
+    def _add(self, means: Floats, rewards: Floats, weights: Floats) -> None:
+        squares = weights**2
+        self._sums += [
+            weights.sum(),
+            weights @ rewards,
+            squares.sum(),
+            squares @ means,
+            squares @ rewards,
+            squares @ means**2,
+            squares @ (means * rewards),
+            squares @ squares,
+        ]
 
 
 class LoggingModel:

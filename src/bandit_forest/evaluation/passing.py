@@ -12,7 +12,7 @@ from bandit_forest.evaluation.balance import Balance
 from bandit_forest.evaluation.estimate import Ratios
 from bandit_forest.evaluation.estimators import ESTIMATORS, Evidence, Terms, weights_of
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Source
-from bandit_forest.evaluation.models import ActionMeans, ForestMeans, LoggingModel, Means
+from bandit_forest.evaluation.models import ActionMeans, FittedMeans, ForestMeans, LoggingModel, Means
 from bandit_forest.evaluation.sequences import Interval, ValueSequence
 from bandit_forest.evaluation.targets import Target
 
@@ -72,6 +72,7 @@ class Pass:
         self._source, self._targets, self._confidence = source, targets, confidence
         self._means, self._encoder = means, encoder
         self._logging: LoggingModel | None = None
+        self._fits = [FittedMeans(source.reward_range) for _ in targets]
         self.sequences = [ValueSequence(reward_range=source.reward_range) for _ in targets]
         self.parts: list[Part] = []
 
@@ -112,12 +113,12 @@ class Pass:
         self._add_terms(log[known], low + (high - low) * means[known], part)
 
     def _add_terms(self, log: Log, means: Floats, part: Part) -> None:
-        taken = means[np.arange(len(log)), log.actions]
-        evidence = []
-        for target, sequence in zip(self._targets, self.sequences, strict=True):
+        evidence, events = [], np.arange(len(log))
+        for target, sequence, fit in zip(self._targets, self.sequences, self._fits, strict=True):
             table = target.probabilities(log)
             weights = weights_of(table, log.actions, log.propensities)
-            evidence.append(Evidence(log.rewards, weights, taken, (table * means).sum(axis=1)))
+            fitted = fit.predict_and_learn(means, log.actions, log.rewards, weights)
+            evidence.append(Evidence(log.rewards, weights, fitted[events, log.actions], (table * fitted).sum(axis=1)))
             sequence.add(weights, log.rewards)
         ones = np.ones(len(log))
         for name, terms_of in ESTIMATORS.items():

@@ -69,7 +69,8 @@ def learn_along(
     """Let a policy learn from a log, and return what it would have earned meanwhile.
 
     Each piece of events is evaluated with the policy as it is before it learns them, by the doubly robust estimator
-    with the policy's own mean rewards. The answer is about a policy that learns from the logged decisions, not from its own.
+    with the policy's own mean rewards. The answer is about a policy that learns from the logged decisions, not from its
+    own.
 
     Parameters
     ----------
@@ -123,8 +124,8 @@ def replay(
     """Let a policy live through the events of a log that it could have decided itself; return what it earned.
 
     An event is accepted with probability weight / `bound`, the weight being the policy's probability of the logged
-    action divided by its propensity. The policy learns from accepted events only. So they are a stream as the policy itself
-    would have made it, as long as no weight exceeds the bound. Where one does, the event is accepted and counts
+    action divided by its propensity. The policy learns from accepted events only. So they are a stream as the policy
+    itself would have made it, as long as no weight exceeds the bound. Where one does, the event is accepted and counts
     weight / bound times in the estimate.
 
     Parameters

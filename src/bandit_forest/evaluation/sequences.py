@@ -80,6 +80,14 @@ class LowerBound:
         self._total = float(totals[-1])
         self._variance += float(((values - predictions) ** 2).sum())
 
+    def log_wealth(self, value: float) -> float:
+        """Return the logarithm of the wealth of the bets against a value; at the bound it is -log alpha."""
+        deviation = self._total - self._n_events * value
+        if deviation + self._variance + 1.0 <= 0.0:
+            return -math.inf
+        a = self._variance + 1.0
+        return gamma_series(a, deviation + a)[0] - gamma_series(1.0, 1.0)[0]
+
     def bound(self, alpha: float) -> float:
         """Return the bound after the events so far."""
         if self._n_events == 0:
