@@ -4,13 +4,17 @@ BIN := .venv/bin
 SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
 
-.PHONY: demo test check sanitize bench results stub format clean
+.PHONY: demo test test-peers check sanitize bench results stub format clean
 
 demo: .venv/installed
 	$(BIN)/bandit-forest demo
 
 test: .venv/installed
 	$(BIN)/pytest
+
+# What touches other tools, with those tools installed.
+test-peers: .venv/peers
+	$(BIN)/pytest tests/evaluation tests/adapters
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -55,6 +59,10 @@ clean:
 
 .venv/bench: .venv/installed
 	$(BIN)/pip install -q --no-build-isolation -e ".[dev,bench]"
+	touch $@
+
+.venv/peers: .venv/installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev,peers]"
 	touch $@
 
 build/sanitize/installed: .venv/installed

@@ -13,7 +13,6 @@ __all__ = ["CompiledPolicy", "mask_of"]
 Core = _core.EliminationForest | _core.GreedyForest | _core.LinUcb | _core.NeuralBandit
 
 _ALL = np.empty(0, dtype=np.bool_)
-_NO_KEYS = np.empty(0, dtype=np.uint64)
 
 
 class CompiledPolicy(CheckedPolicy):
@@ -29,7 +28,7 @@ class CompiledPolicy(CheckedPolicy):
         self._core.learn(context, action, reward, propensity)  # type: ignore[arg-type]
 
     def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
-        return Decisions(*self._core.decide_many(contexts, mask_of(available), _NO_KEYS))
+        return Decisions(*self._core.decide_many(contexts, mask_of(available)))
 
     def _learn_many(self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats) -> None:
         self._core.learn_many(contexts, actions, rewards, propensities)
@@ -39,5 +38,5 @@ class CompiledPolicy(CheckedPolicy):
 
 
 def mask_of(available: Mask | None) -> Mask:
-    """Say to the core which actions are available: all, by an empty mask."""
-    return _ALL if available is None else available
+    """Return the available actions as the core takes them: a flat mask, empty when all are available."""
+    return _ALL if available is None else available.ravel()

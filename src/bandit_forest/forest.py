@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import archive
 from bandit_forest.compiled import CompiledPolicy, mask_of
-from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
+from bandit_forest.errors import DamagedFileError, InvalidArgumentError, OutdatedFileError, refuse
 from bandit_forest.explanation import Explanation, explanation_of
 from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_names, check_share, check_size
+from bandit_forest.policy import Decision, Decisions
 from bandit_forest.rules import (
     Elimination,
     Exploration,
@@ -25,7 +26,14 @@ from bandit_forest.rules import (
 )
 from bandit_forest.settings import CoreForest, arguments_of, header_of, make_core
 from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
-from bandit_forest.validation import check_int, check_range
+from bandit_forest.validation import (
+    check_available_rows,
+    check_contexts,
+    check_int,
+    check_range,
+    key_number,
+    key_numbers,
+)
 from bandit_forest.variables import Variables, check_thresholds
 
 __all__ = ["BanditForest", "BanditTree"]
@@ -230,6 +238,81 @@ class BanditForest(CompiledPolicy):
         """The parameters that make this forest again, names and threads excepted."""
         return dict(self._parameters)
 
+    def decide(
+        self, context: ArrayLike, *, available_actions: ArrayLike | None = None, key: int | str | bytes | None = None
+    ) -> Decision:
+        """Choose an action for one context.
+
+        Parameters
+        ----------
+        context
+            The code of each variable: 0 or 1, or for an ordered one the number of its thresholds that are reached.
+        available_actions
+            The actions that may be taken for this event; all when None.
+        key
+            Name of the draw, for example the event's id. The action is then a function of forest, context, available
+            actions and key, whoever asks and how often. None: the forest numbers its draws.
+
+        Examples
+        --------
+        >>> forest = BanditForest(n_variables=3, n_actions=2)
+        >>> forest.decide([0, 1, 1], key="event 7") == forest.decide([0, 1, 1], key="event 7")
+        True
+        """
+        codes, available = self._checked(context, available_actions, "decide")
+        number = None if key is None else key_number(key, f"{type(self).__name__}.decide")
+        return Decision(*self._core.decide(codes, mask_of(available), number))
+
+    def decide_many(
+        self,
+        contexts: Any,
+        *,
+        available_actions: ArrayLike | None = None,
+        keys: Sequence[int | str | bytes] | None = None,
+    ) -> Decisions:
+        """Choose an action for each context; nothing is learned in between.
+
+        Parameters
+        ----------
+        contexts
+            Rows of codes; where all variables are binary also rows of packed 64-bit words, or a sparse matrix (CSR).
+        available_actions
+            The actions that may be taken for these events, or a mask of bools with one row per event; all when None.
+        keys
+            Names of the draws, as in `decide`.
+        """
+        owner = f"{type(self).__name__}.decide_many"
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
+        available = check_available_rows(available_actions, owner, self._n_actions, len(rows))
+        numbers = key_numbers(keys, owner, len(rows))
+        return Decisions(*self._core.decide_many(rows, mask_of(available), numbers))
+
+    def propensities_many(self, contexts: Any, *, available_actions: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return the probability with which `decide` would draw each action, one row per context.
+
+        Parameters
+        ----------
+        contexts
+            As in `decide_many`.
+        available_actions
+            As in `decide_many`.
+        """
+        owner = f"{type(self).__name__}.propensities_many"
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
+        available = check_available_rows(available_actions, owner, self._n_actions, len(rows))
+        return self._core.propensities_many(rows, mask_of(available))
+
+    def mean_rewards_many(self, contexts: Any) -> NDArray[np.float64]:
+        """Return the estimated mean reward of each action, one row per context.
+
+        Parameters
+        ----------
+        contexts
+            As in `decide_many`.
+        """
+        owner = f"{type(self).__name__}.mean_rewards_many"
+        return self._core.mean_rewards_many(check_contexts(contexts, owner, self._n_variables, self._largest_codes))
+
     def propensities(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.float64]:
         """Give the probability with which `decide` would draw each action."""
         bits, available = self._checked(context, available_actions, "propensities")
@@ -340,6 +423,8 @@ class BanditForest(CompiledPolicy):
             forest._core = forest._make_core(arrays)
             if saved is BanditTree and forest.n_trees != 1:
                 raise ValueError("a tree has other trees beside it")
+        except OutdatedFileError as error:
+            raise OutdatedFileError(f"'{name}' {error}") from error
         except (AttributeError, KeyError, MemoryError, OverflowError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgumentError) and error.parameter == "n_threads":
                 raise  # it is the caller's, not the file's

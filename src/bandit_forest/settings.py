@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from bandit_forest import _core
+from bandit_forest.errors import OutdatedFileError
 from bandit_forest.rules import (
     Elimination,
     Exploration,
@@ -121,9 +122,13 @@ def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
 def _rule_from_json(values: dict[str, Any]) -> Any:
     """Return the rule of a name and values; JSON has turned ranges into lists.
 
-    Some files of version 0.1.0 name a clock. The clock "path" is what every forest has now, others are refused.
+    Files of version 0.1.0 may name a clock. The clock "path" is what every forest has now, others are refused; so is the
+    greedy growth of that version, which split leaves for good.
     """
     numbers = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    if numbers.pop("clock", "path") != "path":
-        raise ValueError("its paths tested together, which this version cannot continue")
+    if numbers.pop("clock", "path") != "path" or "learning_share" in numbers:
+        raise OutdatedFileError(
+            "holds a forest whose trees grew by a rule of version 0.1 that is gone: "
+            "learn its events anew, or read it with bandit-forest 0.1."
+        )
     return _RULES[str(numbers.pop("rule"))](**numbers)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
+from collections.abc import Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -14,6 +16,7 @@ __all__ = [
     "check_action",
     "check_actions",
     "check_available",
+    "check_available_rows",
     "check_context",
     "check_contexts",
     "check_fractions",
@@ -23,6 +26,8 @@ __all__ = [
     "check_range",
     "check_reward",
     "check_rewards",
+    "key_number",
+    "key_numbers",
 ]
 
 Bits = NDArray[np.uint8]
@@ -186,6 +191,61 @@ def check_available(available: ArrayLike | None, owner: str, n_actions: int) -> 
     mask = np.zeros(n_actions, dtype=np.bool_)
     mask[array] = True
     return mask
+
+
+def check_available_rows(
+    available: ArrayLike | None, owner: str, n_actions: int, n_events: int
+) -> NDArray[np.bool_] | None:
+    """Return the actions that are available to a batch as a mask: a row for all events, or one for each.
+
+    Examples
+    --------
+    >>> check_available_rows([[True, False], [True, True]], "BanditForest.decide_many", 2, 2)
+    array([[ True, False],
+           [ True,  True]])
+    """
+    array = None if available is None else np.asarray(available, dtype=object if _is_ragged(available) else None)
+    if array is None or array.ndim != 2:
+        return check_available(available, owner, n_actions)
+    rule = f"ints in [0, {n_actions - 1}], or a mask of {n_events} x {n_actions} bools with a true one in each row"
+    if array.dtype != np.bool_ or array.shape != (n_events, n_actions) or not array.any(axis=1).all():
+        refuse("available_actions", owner, rule, available)
+    return np.ascontiguousarray(array)
+
+
+def key_number(key: object, owner: str) -> int:
+    """Return the 64-bit number of a key: an int, a text or bytes.
+
+    Examples
+    --------
+    >>> key_number("event 7", "BanditForest.decide") == key_number("event 7", "BanditForest.decide")
+    True
+    """
+    if isinstance(key, str):
+        content = b"s" + key.encode("utf-8", "surrogatepass")
+    elif isinstance(key, bytes):
+        content = b"b" + key
+    elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        content = b"i%d" % int(key)
+    else:
+        refuse("key", owner, "an int, a text or bytes", key)
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+
+
+def key_numbers(keys: object, owner: str, n_events: int) -> NDArray[np.uint64]:
+    """Return the 64-bit numbers of the keys of a batch; none when None."""
+    if keys is None:
+        return np.empty(0, dtype=np.uint64)
+    listed = isinstance(keys, (Sequence, np.ndarray)) and not isinstance(keys, (str, bytes))
+    if not listed or len(keys) != n_events:  # type: ignore[arg-type]
+        refuse("keys", owner, f"{n_events} ints, texts or bytes", keys)
+    numbers = (key_number(key, owner) for key in keys)  # type: ignore[attr-defined]
+    return np.fromiter(numbers, dtype=np.uint64, count=n_events)
+
+
+def _is_ragged(available: object) -> bool:
+    lengths = {len(row) for row in available if isinstance(row, (list, tuple))} if isinstance(available, list) else set()
+    return len(lengths) > 1
 
 
 def unpack(words: NDArray[np.uint64], n_variables: int, owner: str, rule: str) -> Bits:
