@@ -96,19 +96,20 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
         .def(
             "decide_many",
             [](Self& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available,
-               const In<std::uint64_t>& keys) {
+               const std::optional<In<std::uint64_t>>& keys) {
                 const std::size_t n = contexts.shape(0);
                 Buffer<std::int64_t> actions(n);
                 Buffer<double> propensities(n);
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                const std::span<const std::uint64_t> numbers = keys ? span_of(*keys) : std::span<const std::uint64_t>();
                 {
                     const nb::gil_scoped_release unlocked;
-                    forest.decide(contexts_of(contexts), set, span_of(keys), actions.span(), propensities.span());
+                    forest.decide(contexts_of(contexts), set, numbers, actions.span(), propensities.span());
                 }
                 return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
                                        propensities.template release<Out<double>>({n}));
             },
-            "contexts"_a, "available"_a, "keys"_a)
+            "contexts"_a, "available"_a, "keys"_a.none() = nb::none())
         .def(
             "learn_many",
             [](Self& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-__all__ = ["BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError", "OutdatedFileError", "refuse", "shown"]
+__all__ = [
+    "BanditForestError",
+    "DamagedFileError",
+    "InvalidArgumentError",
+    "MissingExtraError",
+    "OutdatedFileError",
+    "refuse",
+    "shown",
+]
 
 _LONGEST_REPR = 80
 

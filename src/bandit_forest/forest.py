@@ -496,7 +496,11 @@ class BanditTree(BanditForest):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that make this tree again, names excepted."""
-        return {name: value for name, value in super().parameters.items() if name not in ("n_trees", "thresholds", "variable_share")}
+        return {
+            name: value
+            for name, value in super().parameters.items()
+            if name not in ("n_trees", "thresholds", "variable_share")
+        }
 
 
 def _check_path(path: object, owner: str) -> str:

@@ -96,8 +96,9 @@ class Greedy:
     renewal_work
         Work on new trees that an event pays for, for each tree, in events that are read. More keeps trees fresher.
     log_capacity
-        Number of events that are remembered for growing trees, a power of two; with `max_nodes` it bounds memory. None:
-        up to 8 million, as many as fit into half a gigabyte. When the log is full, trees go on learning in their leaves.
+        Number of events that are remembered for growing trees, a power of two; with `max_nodes` it bounds memory.
+        None: up to 8 million, as many as fit into half a gigabyte. When the log is full, no tree is grown any more,
+        and all go on learning in their leaves.
     lifetime
         Number of last events that a tree is grown from, for worlds that change. None: all events.
     linear

@@ -122,8 +122,8 @@ def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
 def _rule_from_json(values: dict[str, Any]) -> Any:
     """Return the rule of a name and values; JSON has turned ranges into lists.
 
-    Files of version 0.1.0 may name a clock. The clock "path" is what every forest has now, others are refused; so is the
-    greedy growth of that version, which split leaves for good.
+    Files of version 0.1.0 may name a clock. The clock "path" is what every forest has now, others are refused. So is
+    the greedy growth of that version, which split leaves for good.
     """
     numbers = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     if numbers.pop("clock", "path") != "path" or "learning_share" in numbers:

@@ -103,9 +103,7 @@ def check_action(value: object, owner: str, n_actions: int) -> int:
     return check_int(value, "action", owner, low=0, high=n_actions - 1)
 
 
-def check_context(
-    context: ArrayLike, owner: str, n_variables: int, largest: NDArray[np.uint8] | None = None
-) -> Bits:
+def check_context(context: ArrayLike, owner: str, n_variables: int, largest: NDArray[np.uint8] | None = None) -> Bits:
     """Return one context as a contiguous uint8 array: of zeros and ones, or of codes up to the `largest` ones.
 
     Examples
@@ -232,10 +230,10 @@ def key_number(key: object, owner: str) -> int:
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
 
 
-def key_numbers(keys: object, owner: str, n_events: int) -> NDArray[np.uint64]:
-    """Return the 64-bit numbers of the keys of a batch; none when None."""
+def key_numbers(keys: object, owner: str, n_events: int) -> NDArray[np.uint64] | None:
+    """Return the 64-bit numbers of the keys of a batch."""
     if keys is None:
-        return np.empty(0, dtype=np.uint64)
+        return None
     listed = isinstance(keys, (Sequence, np.ndarray)) and not isinstance(keys, (str, bytes))
     if not listed or len(keys) != n_events:  # type: ignore[arg-type]
         refuse("keys", owner, f"{n_events} ints, texts or bytes", keys)
@@ -244,7 +242,9 @@ def key_numbers(keys: object, owner: str, n_events: int) -> NDArray[np.uint64]:
 
 
 def _is_ragged(available: object) -> bool:
-    lengths = {len(row) for row in available if isinstance(row, (list, tuple))} if isinstance(available, list) else set()
+    lengths = (
+        {len(row) for row in available if isinstance(row, (list, tuple))} if isinstance(available, list) else set()
+    )
     return len(lengths) > 1
 
 

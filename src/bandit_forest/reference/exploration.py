@@ -68,9 +68,7 @@ def plan(
     return Plan([probability / len(speaking) for probability in probabilities], votes, rotate=False)
 
 
-def upper_bounds(
-    means: Sequence[float], inverse_counts: Sequence[float], standard_errors: float
-) -> list[float]:
+def upper_bounds(means: Sequence[float], inverse_counts: Sequence[float], standard_errors: float) -> list[float]:
     """Return means raised by a number of standard errors.
 
     Parameters

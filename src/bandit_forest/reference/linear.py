@@ -39,8 +39,8 @@ def ramps_of(levels: Sequence[int], most: int) -> list[Ramp]:
 
     Examples
     --------
-    >>> ramps_of([2, 5], most=2)
-    [Ramp(variable=0, start=0.0, width=1.0), Ramp(variable=1, start=0.0, width=2.0), Ramp(variable=1, start=2.0, width=2.0)]
+    >>> [(ramp.variable, ramp.start, ramp.width) for ramp in ramps_of([2, 5], most=2)]
+    [(0, 0.0, 1.0), (1, 0.0, 2.0), (1, 2.0, 2.0)]
     """
     terms = []
     for variable, n_levels in enumerate(levels):
