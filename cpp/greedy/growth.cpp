@@ -150,6 +150,41 @@ std::vector<std::uint32_t> GreedyGrowth::votes(std::span<const std::uint32_t> le
     return votes;
 }
 
+std::vector<double> GreedyGrowth::linear_importance() const {
+    constexpr std::uint64_t most_events = 1024;
+    const std::size_t n_actions = settings_->n_actions;
+    const std::size_t n_variables = settings_->n_variables;
+    const std::uint64_t n_events = std::min({log_.n_events(), most_events, std::uint64_t{settings_->log_capacity}});
+    std::vector<double> sums(n_variables * n_actions), squares(sums.size()), parts(sums.size());
+    std::vector<double> plays(n_actions);
+    std::vector<std::uint8_t> context(n_variables);
+    TermValues values;
+    const Line& line = linear_->line();
+    for (std::uint64_t event = log_.n_events() - n_events; event < log_.n_events(); ++event) {
+        variables_.unpack(log_.record(static_cast<EventId>(event)), context);
+        line.terms().of(context, values);
+        plays[log_.action(static_cast<EventId>(event))] += 1.0;
+        std::ranges::fill(parts, 0.0);
+        for (const std::uint32_t term : std::span(values.nonzero).first(values.nonzero.size() - 1)) {
+            for (std::size_t action = 0; action < n_actions; ++action) {
+                parts[line.terms().variable(term) * n_actions + action] +=
+                    values.values[term] * line.weights()[term * n_actions + action];
+            }
+        }
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            sums[i] += parts[i];
+            squares[i] += parts[i] * parts[i];
+        }
+    }
+    std::vector<double> importance(n_variables, 0.0);
+    const double n = std::max(static_cast<double>(n_events), 1.0);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const double variance = std::max(squares[i] / n - sums[i] / n * (sums[i] / n), 0.0);
+        importance[i / n_actions] += plays[i % n_actions] / n * variance;
+    }
+    return importance;
+}
+
 std::size_t GreedyGrowth::n_bytes() const {
     std::size_t bytes = log_.n_bytes() + (linear_ ? linear_->n_bytes() : 0);
     for (const GreedyTree& tree : trees_) {

@@ -60,6 +60,8 @@ class GreedyGrowth {
     std::vector<double> mean_rewards(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves) const;
     // The number of trees whose best available action an action is.
     std::vector<std::uint32_t> votes(std::span<const std::uint32_t> leaves, ConstWords available) const;
+    // How much the linear estimates vary with each variable, over the last events, the actions weighted by their plays.
+    std::vector<double> linear_importance() const;
     std::size_t n_bytes() const;
 
     template <class Archive>

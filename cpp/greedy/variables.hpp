@@ -58,6 +58,15 @@ class Variables {
         }
     }
 
+    void unpack(const std::uint64_t* packed, std::span<std::uint8_t> context) const {
+        for (std::size_t i = 0; i < binary_.size(); ++i) {
+            context[binary_[i]] = static_cast<std::uint8_t>((packed[i / 64] >> (i % 64)) & 1U);
+        }
+        for (std::size_t i = 0; i < ordered_.size(); ++i) {
+            context[ordered_[i]] = codes(packed)[i];
+        }
+    }
+
     // Codes of a packed context, by the place of an ordered variable.
     const std::uint8_t* codes(const std::uint64_t* packed) const {
         return reinterpret_cast<const std::uint8_t*>(packed + bit_words_);

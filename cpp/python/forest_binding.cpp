@@ -242,20 +242,38 @@ void bind_counting(nb::class_<Forest<Growth>>& bound) {
         });
 }
 
+// How much the trees and the linear part count.
+std::pair<double, double> weights_of(const GreedyGrowth& growth) {
+    const LinearPart* const linear = growth.linear();
+    return linear == nullptr ? std::pair(1.0, 0.0) : std::pair(linear->blend().trees(), linear->blend().line());
+}
+
 template <class Growth>
-void bind_forest(nb::module_& m, const char* name) {
+nb::class_<Forest<Growth>> bind_forest(nb::module_& m, const char* name) {
     nb::class_<Forest<Growth>> bound(m, name);
     bind_making(bound);
     bind_deciding(bound);
     bind_telling(bound);
     bind_counting(bound);
+    return bound;
 }
 
 }  // namespace
 
 void bind_forests(nb::module_& m) {
     bind_forest<EliminationGrowth>(m, "EliminationForest");
-    bind_forest<GreedyGrowth>(m, "GreedyForest");
+    bind_forest<GreedyGrowth>(m, "GreedyForest")
+        .def_prop_ro("tree_weight",
+                     [](const Forest<GreedyGrowth>& forest) {
+                         return read(forest, [](const GreedyGrowth& growth) { return weights_of(growth).first; });
+                     })
+        .def_prop_ro("line_weight",
+                     [](const Forest<GreedyGrowth>& forest) {
+                         return read(forest, [](const GreedyGrowth& growth) { return weights_of(growth).second; });
+                     })
+        .def("linear_importance", [](const Forest<GreedyGrowth>& forest) {
+            return as_array(read(forest, [](const GreedyGrowth& growth) { return growth.linear_importance(); }));
+        });
 }
 
 }  // namespace bandit_forest

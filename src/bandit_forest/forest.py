@@ -24,7 +24,7 @@ from bandit_forest.rules import (
     RoundRobin,
     UniformOverRemaining,
 )
-from bandit_forest.settings import CoreForest, arguments_of, header_of, make_core
+from bandit_forest.settings import CoreForest, GreedyCore, arguments_of, header_of, make_core
 from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
 from bandit_forest.validation import (
     check_available_rows,
@@ -54,23 +54,28 @@ _PAPER_EXPLORATION = UniformOverRemaining(draw="union", quorum=0.05)
 class BanditForest(CompiledPolicy):
     """A random forest that learns, one event at a time, which action to take in which context.
 
-    By default the best forest we know: trees that split as soon as a variable explains more than noise would, and
-    inverse gap weighting on the mean of their means, raised by what they may be wrong. `BanditForest.paper` is the
+    By default the best forest we know: trees that are grown from the log of all events, again and again, a linear
+    estimate beside them, and inverse gap weighting on upper confidence bounds of both. `BanditForest.paper` is the
     algorithm of Féraud, Allesiardo, Urvoy and Clérot (AISTATS 2016): trees of decision stumps, grown by eliminating
     variables and actions with confidence bounds, voting as a forest. All methods may be called from several threads.
 
     Parameters
     ----------
     n_variables
-        Number of binary variables of a context.
+        Number of variables of a context.
     n_actions
         Number of actions.
+    thresholds
+        Thresholds of each ordered variable, by its number. The code of such a variable in a context is the number of
+        its thresholds that are reached, at most 255. All other variables are binary. `ContextEncoder.thresholds`
+        has them.
     n_trees
         Number of trees.
     max_depth
         Depth of the trees: an int, or a range (low, high) from which each tree draws its own; 1 is a decision stump.
     variable_share
-        Share of the variables that a node may split on, drawn anew for each node, or for each try of a greedy leaf.
+        Share of the variables that a node may split on, drawn anew for each node. With greedy growth the others are
+        tried where none of these is good enough.
     growth
         How the trees grow: `Greedy()`, or `Elimination()` as in the paper.
     exploration
@@ -344,15 +349,25 @@ class BanditForest(CompiledPolicy):
         return explanation_of(arrays, bits, available, self._variables, self._action_names)
 
     def variable_importance(self) -> NDArray[np.float64]:
-        """Give each variable its share of the variance of the rewards that the splits of all trees explain.
+        """Return the share of each variable in what the forest knows; zeros while it knows nothing.
 
-        A split explains how much the mean rewards of the actions differ between its two sides, summed over the events
-        that the tree knows, less what chance would show. All shares are zero before the first split.
+        Of the trees, it is the variance of the rewards that splits on the variable explain: how much the mean rewards of
+        the actions differ between the two sides, summed over events, less what chance would show. Of the linear part,
+        it is the variance of its estimates with the variable, over the last thousand events. Both are weighted as in
+        the estimates.
         """
         explained = np.zeros(self._n_variables)
         for number in range(self._n_trees):
             explained += self._core.explained_variance(number)
-        return explained / max(float(explained.sum()), np.finfo(np.float64).tiny)
+        trees, line = self.estimate_weights
+        if line == 0.0 or not isinstance(self._core, GreedyCore):
+            return _shares(explained)
+        return _shares(trees * _shares(explained) + line * _shares(self._core.linear_importance()))
+
+    @property
+    def estimate_weights(self) -> tuple[float, float]:
+        """The weights of the trees and of the linear part in the estimates."""
+        return (self._core.tree_weight, self._core.line_weight) if isinstance(self._core, GreedyCore) else (1.0, 0.0)
 
     def tree(self, number: int) -> TreeView:
         """Give a read-only view of one tree.
@@ -501,6 +516,12 @@ class BanditTree(BanditForest):
             for name, value in super().parameters.items()
             if name not in ("n_trees", "thresholds", "variable_share")
         }
+
+
+def _shares(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sizes divided by their sum, zeros where that is zero."""
+    total = float(sizes.sum())
+    return sizes / total if total > 0.0 else np.zeros_like(sizes)
 
 
 def _check_path(path: object, owner: str) -> str:

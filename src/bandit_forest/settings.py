@@ -18,9 +18,10 @@ from bandit_forest.rules import (
     UniformOverRemaining,
 )
 
-__all__ = ["CoreForest", "arguments_of", "header_of", "make_core"]
+__all__ = ["CoreForest", "GreedyCore", "arguments_of", "header_of", "make_core"]
 
-CoreForest = _core.EliminationForest | _core.GreedyForest
+GreedyCore = _core.GreedyForest
+CoreForest = _core.EliminationForest | GreedyCore
 
 _Settings = TypeVar("_Settings", bound=_core.Settings)
 

@@ -1,4 +1,4 @@
-"""The linear part of the default forest in plain Python: terms, a line for each action, and the weights of both estimates."""
+"""The linear part of the default forest in plain Python: terms, a line for each action, weights of both estimates."""
 
 from __future__ import annotations
 
