@@ -14,10 +14,10 @@ from typing import Any
 
 import httpx
 
-from bandit_forest.service.entries import DECIDE, REWARD
-from bandit_forest.service.journal_files import read_entries
-from bandit_forest.service.project_file import load_project
-from bandit_forest.service.recovery import adopted, rebuild
+from bandit_forest.service.config.project_file import load_project
+from bandit_forest.service.journal.entries import DECIDE, REWARD
+from bandit_forest.service.journal.files import read_entries
+from bandit_forest.service.recovery.recover import adopted, rebuild
 from service_process import ServiceProcess
 
 __all__ = ["Ledger", "LossError", "run_crashes", "write_project"]

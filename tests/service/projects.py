@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bandit_forest.service.config.fields import BooleanField, CategoricalField, Field, NumericField
+from bandit_forest.service.config.project import Actions, Project, Storage
 from bandit_forest.service.decider import Decider
-from bandit_forest.service.fields import BooleanField, CategoricalField, Field, NumericField
-from bandit_forest.service.project import Actions, Project, Storage
 
 GIVEN: dict[str, Field] = {
     "age": NumericField(edges=(30, 50), missing=True),

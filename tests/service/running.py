@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
 import httpx
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from service_process import ServiceProcess
 

@@ -12,8 +12,8 @@ import pytest
 from running import CONTEXT, Running, write_project
 
 from bandit_forest.cli import main
+from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.decider import Decider
-from bandit_forest.service.project_file import load_project
 
 
 @pytest.fixture

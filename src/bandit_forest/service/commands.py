@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 def init(project: ProjectFile = _FILE) -> None:
     """Write a commented example of a project file."""
     with _service_extra():
-        from bandit_forest.service.project_file import example_project
+        from bandit_forest.service.config.project_file import example_project
 
     try:
         with project.open("x", encoding="utf-8") as file:
@@ -44,8 +44,8 @@ def serve(
 ) -> None:
     """Serve decisions over HTTP until stopped."""
     with _service_extra():
-        from bandit_forest.service import server
-        from bandit_forest.service.project_file import load_project
+        from bandit_forest.service.config.project_file import load_project
+        from bandit_forest.service.http import server
 
     loaded = load_project(project)
     given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
@@ -59,8 +59,8 @@ def export(
 ) -> None:
     """Write the whole history as a Parquet file, a row an event."""
     with _service_extra():
-        from bandit_forest.service.export import export_journal
-        from bandit_forest.service.project_file import load_project
+        from bandit_forest.service.config.project_file import load_project
+        from bandit_forest.service.recovery.export import export_journal
 
     typer.echo(f"Events written: {export_journal(load_project(project), table)}")
 
@@ -71,8 +71,8 @@ def backup(
 ) -> None:
     """Copy journal and snapshot, also while the service runs."""
     with _service_extra():
-        from bandit_forest.service.backup import back_up
-        from bandit_forest.service.project_file import load_project
+        from bandit_forest.service.config.project_file import load_project
+        from bandit_forest.service.recovery.backup import back_up
 
     back_up(load_project(project), folder)
     typer.echo(f"Copied to {folder}")
@@ -81,8 +81,8 @@ def backup(
 def verify(project: ProjectFile = _FILE) -> None:
     """Rebuild the forest from the whole journal, and compare it with the one that a start would recover."""
     with _service_extra():
-        from bandit_forest.service.project_file import load_project
-        from bandit_forest.service.recovery import verify as verify_folder
+        from bandit_forest.service.config.project_file import load_project
+        from bandit_forest.service.recovery.recover import verify as verify_folder
 
     typer.echo(verify_folder(load_project(project)))
 

@@ -10,21 +10,23 @@ from typing import Any, Self
 
 from bandit_forest import archive
 from bandit_forest.forest import BanditForest
-from bandit_forest.service import actions, deciding, rewarding
-from bandit_forest.service.backup import back_up
-from bandit_forest.service.deciding import DECIDE_FIELDS
-from bandit_forest.service.desk import Desk
-from bandit_forest.service.entries import DISABLE, ENABLE, REMOVE
-from bandit_forest.service.journal import Journal
-from bandit_forest.service.journal_files import folder_lock
-from bandit_forest.service.overview import explain_event, mean_reward, overview
-from bandit_forest.service.project import Project
-from bandit_forest.service.recovery import adopted, recover
-from bandit_forest.service.refusals import InvalidRequestError, ServiceError, UnknownEventError
-from bandit_forest.service.requests import read_context, read_event_id
-from bandit_forest.service.results import ActionChange, Decided, Learned, Rewarded, Status
-from bandit_forest.service.rewarding import LEARN_FIELDS, REWARD_FIELDS
-from bandit_forest.service.snapshots import remove_leftovers, take_snapshot, write_snapshot
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, UnknownEventError
+from bandit_forest.service.journal.entries import DISABLE, ENABLE, REMOVE
+from bandit_forest.service.journal.files import folder_lock
+from bandit_forest.service.journal.journal import Journal
+from bandit_forest.service.operations import actions
+from bandit_forest.service.operations import decide as deciding
+from bandit_forest.service.operations import reward as rewarding
+from bandit_forest.service.operations.decide import DECIDE_FIELDS
+from bandit_forest.service.operations.requests import read_context, read_event_id
+from bandit_forest.service.operations.results import ActionChange, Decided, Learned, Rewarded, Status
+from bandit_forest.service.operations.reward import LEARN_FIELDS, REWARD_FIELDS
+from bandit_forest.service.operations.service_context import Desk
+from bandit_forest.service.operations.status import explain_event, mean_reward, overview
+from bandit_forest.service.recovery.backup import back_up
+from bandit_forest.service.recovery.recover import adopted, recover
+from bandit_forest.service.recovery.snapshots import remove_leftovers, take_snapshot, write_snapshot
 
 __all__ = ["DECIDE_FIELDS", "LEARN_FIELDS", "REWARD_FIELDS", "Decider"]
 
@@ -50,8 +52,8 @@ class Decider:
     Examples
     --------
     >>> import tempfile
-    >>> from bandit_forest.service.fields import BooleanField
-    >>> from bandit_forest.service.project import Actions, Storage
+    >>> from bandit_forest.service.config.fields import BooleanField
+    >>> from bandit_forest.service.config.project import Actions, Storage
     >>> folder = tempfile.TemporaryDirectory()
     >>> project = Project(
     ...     actions=Actions(names=("red", "blue")),
