@@ -15,7 +15,16 @@ OPTIONAL = ("matplotlib", "narwhals", "pandas", "polars", "pyarrow", "ray", "ric
 
 SURFACE = {
     bandit_forest: {
-        *("BanditForest", "BanditTree", "Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining"),
+        *(
+            "Bandit",
+            "BanditForest",
+            "BanditTree",
+            "Elimination",
+            "Greedy",
+            "InverseGap",
+            "RoundRobin",
+            "UniformOverRemaining",
+        ),
         *("Decision", "Decisions", "Played", "Policy", "CheckedPolicy", "check_policy", "__version__"),
         "Explanation",
         *("BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError"),

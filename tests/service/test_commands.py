@@ -9,11 +9,11 @@ import sys
 
 import pyarrow.parquet
 import pytest
+from projects import Decider
 from running import CONTEXT, Running, write_project
 
 from bandit_forest.cli import main
 from bandit_forest.service.config.project_file import load_project
-from bandit_forest.service.decider import Decider
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_verify_tells_what_is_equal(run, used):
     assert "byte for byte" in run("verify", used)
 
 
-@pytest.mark.parametrize("absent", ["fastapi", "orjson", "uvicorn"])
+@pytest.mark.parametrize("absent", ["httptools", "msgspec", "prometheus_client"])
 def test_without_the_extra_the_cure_is_told(tmp_path, absent):
     script = f"import sys; sys.modules['{absent}'] = None; from bandit_forest.cli import main; main()"
     command = [sys.executable, "-c", script, "serve", str(write_project(tmp_path))]
@@ -116,4 +116,4 @@ def test_without_the_extra_the_cure_is_told(tmp_path, absent):
 def test_the_package_and_its_command_import_nothing_of_the_service():
     script = "import bandit_forest, bandit_forest.cli, json, sys; print(json.dumps(sorted(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert {"fastapi", "httpx", "orjson", "pydantic", "sqlite3", "uvicorn"}.isdisjoint(json.loads(printed))
+    assert {"httptools", "httpx", "msgspec", "prometheus_client", "sqlite3", "uvloop"}.isdisjoint(json.loads(printed))

@@ -1,16 +1,18 @@
-"""The commands of the service: begin a project, serve it, and keep its data."""
+"""The commands of the service: begin a project, serve it, change its actions, and keep its data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bandit_forest.errors import InvalidArgumentError, MissingExtraError
+
+if TYPE_CHECKING:
+    from bandit_forest.service.config.project import Project
 
 __all__ = ["register"]
 
@@ -41,15 +43,22 @@ def serve(
     project: ProjectFile = _FILE,
     host: Annotated[str | None, typer.Option(help="Where to listen; else as the project says.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = None,
+    saved: Annotated[
+        Path | None, typer.Option("--from", help="A saved Bandit with which a new storage folder begins.")
+    ] = None,
 ) -> None:
     """Serve decisions over HTTP until stopped."""
     with _service_extra():
-        from bandit_forest.service.config.project_file import load_project
-        from bandit_forest.service.http import server
+        from msgspec.structs import replace
 
-    loaded = load_project(project)
+        from bandit_forest.service.http import server
+        from bandit_forest.service.recovery.start import begin_from
+
+    loaded = _load(project)
     given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     changed = replace(loaded, server=replace(loaded.server, **given))
+    if saved is not None:
+        begin_from(changed, saved)
     server.serve(changed, started=lambda address: typer.echo(f"'{loaded.name}' decides at {address}"))
 
 
@@ -57,12 +66,11 @@ def export(
     table: Annotated[Path, typer.Argument(help="The Parquet file to write.")],
     project: ProjectFile = _FILE,
 ) -> None:
-    """Write the whole history as a Parquet file, a row an event."""
+    """Write the whole history as a Parquet file, one row per event."""
     with _service_extra():
-        from bandit_forest.service.config.project_file import load_project
         from bandit_forest.service.recovery.export import export_journal
 
-    typer.echo(f"Events written: {export_journal(load_project(project), table)}")
+    typer.echo(f"Events written: {export_journal(_load(project), table)}")
 
 
 def backup(
@@ -71,20 +79,25 @@ def backup(
 ) -> None:
     """Copy journal and snapshot, also while the service runs."""
     with _service_extra():
-        from bandit_forest.service.config.project_file import load_project
         from bandit_forest.service.recovery.backup import back_up
 
-    back_up(load_project(project), folder)
+    back_up(_load(project), folder)
     typer.echo(f"Copied to {folder}")
 
 
 def verify(project: ProjectFile = _FILE) -> None:
     """Rebuild the forest from the whole journal, and compare it with the one that a start would recover."""
     with _service_extra():
-        from bandit_forest.service.config.project_file import load_project
-        from bandit_forest.service.recovery.recover import verify as verify_folder
+        from bandit_forest.service.recovery.verify import verify as verify_folder
 
-    typer.echo(verify_folder(load_project(project)))
+    typer.echo(verify_folder(_load(project)))
+
+
+def _load(project: Path) -> Project:
+    with _service_extra():
+        from bandit_forest.service.config.project_file import load_project
+
+    return load_project(project)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -10,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-import uvicorn
 from projects import context, make_project
 from running import CONTEXT, Running, write_project
 
-from bandit_forest.service.decider import Decider
-from bandit_forest.service.http.server import make_config
+from bandit_forest.service.http.server import HttpServer
+from bandit_forest.service.recovery.start import Service
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,9 @@ def answer(connection: socket.socket) -> tuple[int, dict]:
     """Read one answer, and nothing more."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
-        head += connection.recv(1)
+        part = connection.recv(1)
+        assert part, head
+        head += part
     length = int(head.partition(b"content-length: ")[2].partition(b"\r")[0])
     body = b""
     while len(body) < length:
@@ -198,7 +200,7 @@ def test_there_are_so_many_connections_and_no_more(tmp_path):
         with connected(service) as fifth:
             fifth.sendall(request({"context": CONTEXT}))
             assert answer(fifth)[0] == 200
-        assert 'refusals_total{code="too_many_connections"} 1' in service.http.get("/metrics").text
+        assert 'refusals_total{code="too_many_connections"} 1.0' in service.http.get("/metrics").text
 
 
 @pytest.fixture(scope="module")
@@ -248,19 +250,19 @@ def test_a_failure_of_ours_is_a_500_and_ends_the_connection(tmp_path, monkeypatc
     def fails(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    decider = Decider.open(make_project(tmp_path))
-    monkeypatch.setattr(decider, "decide", fails)
+    service = Service.start(make_project(tmp_path))
+    monkeypatch.setattr(service.context, "check_storage", fails)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(make_config(decider))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        started = threading.Event()
+        server = HttpServer(service, listener)
+        thread = threading.Thread(target=lambda: asyncio.run(server.run(started.set)))
         thread.start()
-        while not server.started:
-            time.sleep(0.01)
+        assert started.wait(10)
         with socket.create_connection(listener.getsockname(), timeout=10) as connection:
             connection.sendall(request({"context": context()}))
             assert connection.recv(1000).startswith(b"HTTP/1.1 500 ")
             assert is_closed(connection)
-        server.should_exit = True
+        server.stop()
         thread.join(20)
     assert "ZeroDivisionError" in caplog.text

@@ -8,7 +8,7 @@ import time
 import pytest
 from running import CONTEXT, Running, write_project
 
-from bandit_forest import BanditForest
+from bandit_forest import Bandit
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +123,10 @@ def test_actions_come_and_go_while_the_service_runs(service):
 def test_the_model_can_be_downloaded_and_goes_on(service, tmp_path):
     response = service.http.get("/v1/model")
     assert response.headers["content-type"] == "application/octet-stream"
-    (tmp_path / "model.forest").write_bytes(response.content)
-    forest = BanditForest.load(tmp_path / "model.forest")
-    assert forest.n_events == service.get("/v1/status")["model_version"]
+    (tmp_path / "model.bandit").write_bytes(response.content)
+    bandit = Bandit.load(tmp_path / "model.bandit")
+    assert bandit.version == service.get("/v1/status")["model_version"]
+    assert bandit.decide(CONTEXT).action in bandit.actions
 
 
 def test_health_readiness_and_metrics(service):
@@ -134,8 +135,8 @@ def test_health_readiness_and_metrics(service):
     response = service.http.get("/metrics")
     assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
     decisions = service.get("/v1/status")["decisions"]
-    assert f"\nbandit_forest_decisions_total {decisions}\n" in response.text
-    assert 'bandit_forest_request_seconds_bucket{path="/v1/decide",le="+Inf"}' in response.text
+    assert f"\nbandit_forest_decisions_total {decisions:.1f}\n" in response.text
+    assert 'bandit_forest_request_seconds_bucket{le="+Inf",path="/v1/decide"}' in response.text
 
 
 def test_the_page_is_served_safely(service):
@@ -272,7 +273,7 @@ def test_rewards_after_the_window_are_refused_and_the_event_expires(tmp_path):
 
 
 def test_a_second_reward_can_be_ignored(tmp_path):
-    project = write_project(tmp_path, more='[reward]\nlow = -1\nhigh = 1\nsecond = "ignore"\n')
+    project = write_project(tmp_path, more='[reward]\nlow = -1\nhigh = 1\non_duplicate = "ignore"\n')
     with Running(project) as service:
         event_id = decide(service)["event_id"]
         assert service.post("/v1/reward", {"event_id": event_id, "reward": -0.5})["ignored"] is False

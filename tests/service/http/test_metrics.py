@@ -24,13 +24,14 @@ def status(**changes) -> Status:
         **{"propensity_sum": 2.5, "actions": actions, "capacity": 16, "model_version": 3, "n_nodes": 7},
         **{"n_bytes": 1000, "seq": 9, "durable_seq": 8, "queued": 1, "storage_failing": True},
         **{"storage_failure": "full", "journal_bytes": 4096, "snapshot_seq": 5, "snapshot_time": 1.5e9},
-        **{"snapshot_seconds": 0.01, "history": (), "recent": ()},
+        **{"snapshot_seconds": 0.01, "history": ()},
     }
     return Status(**values | changes)
 
 
-def samples(text: str) -> dict[str, float]:
+def samples(told: bytes) -> dict[str, float]:
     """Read the text as strictly as the format is; give the value of each sample."""
+    text = told.decode()
     assert text.endswith("\n")
     found: dict[str, float] = {}
     typed: set[str] = set()
@@ -87,7 +88,7 @@ def test_latencies_fall_into_their_buckets():
     told = samples(exposition(status(), measures))
 
     def bucket(bound: str) -> float:
-        return told[f'bandit_forest_request_seconds_bucket{{path="/v1/decide",le="{bound}"}}']
+        return told[f'bandit_forest_request_seconds_bucket{{le="{bound}",path="/v1/decide"}}']
 
     assert [bucket(bound) for bound in ("0.0005", "0.001", "0.2", "0.5", "5.0", "+Inf")] == [1, 2, 2, 3, 3, 4]
     assert told['bandit_forest_request_seconds_count{path="/v1/decide"}'] == 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import inspect
 
@@ -10,27 +9,12 @@ import pytest
 from running import CONTEXT, Running, write_project
 
 from bandit_forest.cli import main
-from bandit_forest.service.config.project import Keys
-from bandit_forest.service.http import authentication as security
-from bandit_forest.service.http.authentication import (
-    Access,
-    ForbiddenError,
-    RateLimit,
-    RateLimitError,
-    Role,
-    UnauthorizedError,
-)
-from bandit_forest.service.http.request_body import (
-    BodyTooLargeError,
-    InvalidJsonError,
-    MediaTypeError,
-    limited,
-    parse_json,
-    read_body,
-)
+from bandit_forest.service.config.tables import Keys
+from bandit_forest.service.errors import ForbiddenError, RateLimitError, UnauthorizedError
+from bandit_forest.service.http import authentication
+from bandit_forest.service.http.authentication import Access, RateLimit, Role
 
 PUBLIC = frozenset({"/", "/healthz"})
-JSON = {b"content-type": b"application/json"}
 
 
 def digest(key: str) -> str:
@@ -76,7 +60,7 @@ def test_a_project_without_keys_is_open():
 
 
 def test_keys_are_compared_in_constant_time_and_all_of_them():
-    source = inspect.getsource(security)
+    source = inspect.getsource(authentication)
     assert "compare_digest" in source
     assert "break" not in source
 
@@ -98,49 +82,6 @@ def test_a_rate_below_one_a_second_lets_one_through_now_and_then():
 
 def test_roles_are_ordered():
     assert Role.PUBLIC < Role.DECIDE < Role.ADMIN
-
-
-def parts(*bodies: bytes):
-    """Give a body in parts, and say how many were taken."""
-    taken = []
-
-    async def receive():
-        number = len(taken)
-        taken.append(number)
-        return {"type": "http.request", "body": bodies[number], "more_body": number + 1 < len(bodies)}
-
-    return receive, taken
-
-
-def test_a_body_in_parts_is_read_whole():
-    receive, _ = parts(b'{"a"', b": [1", b"]}")
-    assert asyncio.run(read_body(limited(receive, {}, 100))) == b'{"a": [1]}'
-
-
-def test_a_declared_size_is_refused_before_anything_is_read():
-    receive, taken = parts(b"x")
-    with pytest.raises(BodyTooLargeError):
-        limited(receive, {b"content-length": b"101"}, 100)
-    assert not taken
-
-
-def test_an_undeclared_size_is_refused_while_it_is_read():
-    receive, taken = parts(b"[" * 60, b"[" * 60, b"[" * 60)
-    with pytest.raises(BodyTooLargeError):
-        asyncio.run(read_body(limited(receive, {}, 100)))
-    assert len(taken) == 2
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"[1,]", b"nan", b"{'a': 1}", b"\xff", b'{"a":\x00}', b"[" * 5000])
-def test_what_is_not_json_is_refused(body):
-    with pytest.raises(InvalidJsonError):
-        parse_json(JSON, body)
-
-
-@pytest.mark.parametrize("headers", [{}, {b"content-type": b"text/plain"}])
-def test_a_body_must_be_declared_as_json(headers):
-    with pytest.raises(MediaTypeError):
-        parse_json(headers, b"{}")
 
 
 @pytest.fixture(scope="module")

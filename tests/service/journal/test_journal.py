@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -12,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from disks import full_disk, wait_until
 
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
-from bandit_forest.service.config.project import Storage
+from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import DECIDE, Entry
-from bandit_forest.service.journal.files import folder_lock, journal_files, last_seq, read_definition, read_entries
+from bandit_forest.service.journal.files import folder_lock, journal_files, last_seq, read_entries, read_identities
 from bandit_forest.service.journal.journal import Journal
 
 CONTEXT = '{"text":"' + "x" * 1000 + '"}'
@@ -37,24 +37,6 @@ def written(folder: Path, **storage: Any) -> Iterator[Journal]:
         journal.close()
 
 
-@contextmanager
-def full_disk(n_bytes: int) -> Iterator[None]:
-    """Let no file grow beyond so many bytes: a write beyond fails, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def wait_until(condition: Any) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_what_is_committed_is_read_back_bit_for_bit(tmp_path: Path) -> None:
     everything = Entry(3, 0.1 + 0.2, "decide", "é\u2028", "a", 1 / 3, 1e-300, "{}", "[]", "b", 2 / 3, -0.0)
     with written(tmp_path) as journal:
@@ -63,7 +45,7 @@ def test_what_is_committed_is_read_back_bit_for_bit(tmp_path: Path) -> None:
         assert (journal.seq, journal.durable_seq, journal.queued) == (3, 3, 0)
         assert list(read_entries(tmp_path)) == [entry(1), entry(2), everything]  # while it is being written
     assert list(read_entries(tmp_path, after=1, until=2)) == [entry(2)]
-    assert (last_seq(tmp_path), read_definition(tmp_path)) == (3, "{}")
+    assert (last_seq(tmp_path), read_identities(tmp_path)) == (3, {1: "{}"})
     with written(tmp_path) as journal:
         assert journal.seq == 3
         assert journal.tail.result()
@@ -199,7 +181,7 @@ def test_a_crash_right_after_rotation_leaves_an_empty_file(tmp_path: Path) -> No
     with written(tmp_path) as journal:
         journal.append([entry(1), entry(2)])
     (tmp_path / "journal-000000000000003.sqlite").touch()
-    assert (last_seq(tmp_path), read_definition(tmp_path)) == (2, "{}")
+    assert (last_seq(tmp_path), read_identities(tmp_path)) == (2, {1: "{}"})
     assert [one.seq for one in read_entries(tmp_path)] == [1, 2]
     with written(tmp_path) as journal:
         assert journal.seq == 2
@@ -216,8 +198,8 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     connection = sqlite3.connect(file)
     connection.execute("CREATE TABLE foreign_table (x)")
     connection.close()
-    with pytest.raises(DamagedFileError, match="no journal"):
-        read_definition(tmp_path)
+    with pytest.raises(DamagedFileError, match="not a journal"):
+        read_identities(tmp_path)
 
 
 def test_a_folder_has_one_service_at_a_time(tmp_path: Path) -> None:

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import context, make_project, opened
+from projects import Rewarded, context, make_project, opened
 
-from bandit_forest.service.config.project import Actions
+from bandit_forest.service.config.tables import Actions
 from bandit_forest.service.errors import InvalidRequestError
-from bandit_forest.service.operations.results import Rewarded
-from bandit_forest.service.recovery.recover import verify
+from bandit_forest.service.recovery.verify import verify
 
 
 def nested(depth: int = 1000) -> Any:
@@ -24,7 +23,7 @@ def nested(depth: int = 1000) -> Any:
 
 @pytest.mark.parametrize("place", ["context", "event_id", "available_actions"])
 def test_a_deeply_nested_value_is_refused_like_any_other(tmp_path: Path, place: str) -> None:
-    with opened(make_project(tmp_path)) as decider, pytest.raises(InvalidRequestError, match="a deeply nested list"):
+    with opened(make_project(tmp_path)) as decider, pytest.raises(InvalidRequestError, match="expected"):
         decider.decide(**({"context": context()} | {place: nested()}))
 
 

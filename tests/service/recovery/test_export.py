@@ -10,7 +10,7 @@ import pytest
 from projects import Clock, context, make_project, opened
 
 from bandit_forest.errors import InvalidArgumentError
-from bandit_forest.service.config.project import RewardRule
+from bandit_forest.service.config.tables import RewardRule
 from bandit_forest.service.recovery.export import export_journal
 
 EXPIRED_AT = 1_000_101.0

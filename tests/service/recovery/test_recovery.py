@@ -14,17 +14,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from projects import GIVEN, LEARNED, Clock, context, make_project, opened, play
+from projects import GIVEN, LEARNED, Clock, Decider, context, make_project, opened, play
 
-from bandit_forest import BanditForest
+from bandit_forest import Bandit
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
-from bandit_forest.service.config.project import Actions, Limits, Project, RewardRule
-from bandit_forest.service.decider import Decider
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.tables import Actions, Limits, RewardRule
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.files import journal_files, last_seq, read_entries
-from bandit_forest.service.recovery.recover import adopted, rebuild, recover, verify
+from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
 from bandit_forest.service.recovery.snapshots import snapshot_files, take_snapshot
+from bandit_forest.service.recovery.verify import verify
 
 IDS = st.sampled_from(["e1", "e2", "e3", "e4", "e5", "e6"])
 NAMES = st.sampled_from(["a", "b", "c", "d", "e"])
@@ -97,7 +98,7 @@ def test_what_is_recovered_is_what_was_killed(
             Path(name) / "live",
             context=LEARNED if mode == "learned" else GIVEN,
             warm_up_events=6,
-            reward=RewardRule(low=-1, high=3, window_seconds=50, default=0.0, second="ignore"),
+            reward=RewardRule(low=-1, high=3, window_seconds=50, default=0.0, on_duplicate="ignore"),
             mode="shadow" if mode == "shadow" else "decide",
             limits=Limits(waiting_events=20, remembered_events=10),
         )
@@ -117,7 +118,7 @@ def test_what_is_recovered_is_what_was_killed(
                     run(decider, clock, (kind, argument))
             if killed_at == len(operations):
                 before = _kill(decider, project, Path(name) / "killed")
-            end = image(decider._desk.state)
+            end = image(decider.state)
         finally:
             decider.close()
         _check_recovery(project, end)
@@ -134,9 +135,9 @@ def _parts(project: Project) -> dict[str, Any]:
 
 def _kill(decider: Decider, project: Project, folder: Path) -> Any:
     """Leave the files of this moment behind, as a killed process does; give the state that was."""
-    decider._desk.journal.tail.result()
+    decider.context.journal.tail.result()
     shutil.copytree(project.storage.folder, folder, ignore=shutil.ignore_patterns("lock*"))
-    return image(decider._desk.state)
+    return image(decider.state)
 
 
 def _tear(project: Project, share: float) -> None:
@@ -150,8 +151,8 @@ def _tear(project: Project, share: float) -> None:
 
 def _check_recovery(project: Project, expected: Any) -> None:
     """Recovered and rebuilt are the same; and the same as expected, if that is known."""
-    project, _ = adopted(project)
-    recovered, rebuilt = recover(project), rebuild(project)
+    folder = open_folder(project)
+    recovered, rebuilt = recover(folder), rebuild(folder)
     assert recovered.n_differing == 0
     assert image(recovered.state) == image(rebuilt)
     if expected is not None:
@@ -164,11 +165,11 @@ def _check_recovery(project: Project, expected: Any) -> None:
 def test_a_restarted_service_decides_as_one_that_never_stopped(tmp_path: Path) -> None:
     with opened(make_project(tmp_path / "one")) as one:
         play(one, 60)
-        whole = image(one._desk.state)
+        whole = image(one.state)
     for start in (0, 20, 40):
         with opened(make_project(tmp_path / "other")) as other:
             play(other, 20, start)
-            parts = image(other._desk.state)
+            parts = image(other.state)
     assert parts == whole
 
 
@@ -178,16 +179,16 @@ def test_damaged_snapshots_are_passed_over(tmp_path: Path, caplog: pytest.LogCap
         play(decider, 30)
         decider.snapshot()()
         play(decider, 30, 30)
-    whole = image(recover(adopted(project)[0]).state)
+    whole = image(recover(open_folder(project)).state)
     newest, older = snapshot_files(tmp_path)[::-1]
     text = bytearray(newest.read_bytes())
     text[len(text) // 2] ^= 1
     newest.write_bytes(text)
-    recovered = recover(adopted(project)[0])
+    recovered = recover(open_folder(project))
     assert recovered.snapshot_seq == int(older.stem.split("-")[1]) > 0
     assert image(recovered.state) == whole
-    older.with_suffix(".bf").write_bytes(older.with_suffix(".bf").read_bytes()[:-100])
-    recovered = recover(adopted(project)[0])
+    older.with_suffix(".bandit").write_bytes(older.with_suffix(".bandit").read_bytes()[:-100])
+    recovered = recover(open_folder(project))
     assert recovered.snapshot_seq == 0
     assert image(recovered.state) == whole
     assert "passed over" in caplog.text
@@ -201,11 +202,11 @@ def test_old_snapshots_go_and_what_a_killed_process_left_behind_too(tmp_path: Pa
             decider.snapshot()()
     assert len(snapshot_files(tmp_path)) == 2
     (tmp_path / ".half.tmp").touch()
-    (tmp_path / "snapshot-000000000999999.bf").touch()
+    (tmp_path / "snapshot-000000000999999.bandit").touch()
     with opened(project):
         assert not (tmp_path / ".half.tmp").exists()
-        assert not (tmp_path / "snapshot-000000000999999.bf").exists()
-    assert len(list(tmp_path.glob("snapshot-*.bf"))) == 2
+        assert not (tmp_path / "snapshot-000000000999999.bandit").exists()
+    assert len(list(tmp_path.glob("snapshot-*.bandit"))) == 2
 
 
 def test_a_snapshot_never_knows_more_than_the_journal(tmp_path: Path) -> None:
@@ -224,7 +225,7 @@ def test_verify_proves_and_disproves(tmp_path: Path) -> None:
         verify(project)
     with opened(project) as decider:
         play(decider, 40)
-        decider._desk.journal.tail.result()
+        decider.context.journal.tail.result()
         assert verify(project).snapshot_seq == 0  # while it runs
     proof = verify(project)
     assert (proof.n_entries, proof.snapshot_seq) == (last_seq(tmp_path),) * 2
@@ -242,9 +243,9 @@ def test_a_backup_of_a_running_service_goes_on_on_its_own(tmp_path: Path) -> Non
         play(decider, 30)
         decider.snapshot()()
         play(decider, 30, 30)
-        decider._desk.journal.tail.result()
+        decider.context.journal.tail.result()
         decider.backup(tmp_path / "copy")
-        then = image(decider._desk.state)
+        then = image(decider.state)
         with pytest.raises(InvalidArgumentError, match="new or empty"):
             decider.backup(tmp_path / "copy")
         assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o700
@@ -252,7 +253,7 @@ def test_a_backup_of_a_running_service_goes_on_on_its_own(tmp_path: Path) -> Non
     copy = make_project(tmp_path / "copy")
     assert verify(copy).snapshot_seq > 0
     with opened(copy) as decider:
-        assert image(decider._desk.state) == then
+        assert image(decider.state) == then
 
 
 def test_the_project_may_change_but_not_what_the_forest_was_made_with(tmp_path: Path) -> None:
@@ -288,7 +289,7 @@ def test_fields_may_change_places_in_the_project_file(tmp_path: Path) -> None:
         assert decider.forest is not None
         names = decider.forest.variable_names
     assert verify(changed)
-    rebuilt = rebuild(adopted(project)[0]).model.forest
+    rebuilt = rebuild(open_folder(project)).bandit.policy
     assert rebuilt is not None
     assert rebuilt.variable_names == names
 
@@ -310,7 +311,6 @@ def test_two_services_never_share_a_folder(tmp_path: Path) -> None:
 def test_the_downloaded_model_is_the_forest(tmp_path: Path) -> None:
     with opened(make_project(tmp_path / "data")) as decider:
         play(decider, 40)
-        (tmp_path / "forest.bf").write_bytes(decider.model()())
-        forest = BanditForest.load(tmp_path / "forest.bf")
-        assert forest.n_events == decider.status().model_version == 32
-        assert forest.explain([1, 0, 0, 0, 0, 1]).action_names[:3] == ("a", "b", "c")
+        bandit = Bandit.from_bytes(decider.context.bandit.to_bytes())
+        assert bandit.version == decider.status().model_version == 32
+        assert bandit.explain(context()).action_names == ("a", "b", "c")

@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from collections.abc import Iterable
+from dataclasses import fields
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from bandit_forest.errors import InvalidArgumentError
-from bandit_forest.service.config.fields import BooleanField, CategoricalField, Field, NumericField
-from bandit_forest.service.config.project import Actions, Keys, Limits, Project, RewardRule, Server, Storage
-from bandit_forest.service.config.storage_identity import check_forest
+import msgspec
+
+from bandit_forest.bandit.features.kinds import KINDS, Feature
+from bandit_forest.bandit.forests import all_parameters
+from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.forest import BanditForest
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.tables import Actions, General, Keys, Limits, RewardRule, Server, Storage, Table
 
 __all__ = ["example_project", "load_project", "parse_project"]
 
-_KINDS: dict[str, type[Field]] = {
-    "numeric": NumericField,
-    "categorical": CategoricalField,
-    "boolean": BooleanField,
-}
-_TABLES: dict[str, Callable[..., Any]] = {
-    "actions": Actions,
-    "reward": RewardRule,
-    "storage": Storage,
-    "keys": Keys,
-    "limits": Limits,
-    "server": Server,
-}
-_IN_FILE = {"n_bins": "bins"}  # names of fields that are shorter in the file
-_PROJECT = ("name", "mode", "warm_up_events")
-_FOREST = ("n_trees", "max_depth", "variable_share", "max_nodes", "seed", "growth", "exploration")
+_NOT_IN_FILE = {"self", "n_variables", "n_actions", "n_threads", "variable_names", "action_names", "thresholds"}
+_IN_FILE = {"n_bins": "bins"}  # names that are shorter in the file
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+_INCOMPLETE = re.compile(r"Object missing required field `(.*)`")
+
+
+class Document(Table, frozen=True):
+    """All tables of a project file."""
+
+    actions: Actions
+    context: dict[str, dict[str, Any]]
+    project: General = General()
+    reward: RewardRule = RewardRule()
+    forest: dict[str, Any] = msgspec.field(default_factory=dict)
+    storage: Storage = Storage()
+    keys: Keys = Keys()
+    limits: Limits = Limits()
+    server: Server = Server()
 
 
 def example_project() -> str:
-    """Give a commented project file that can be served as it is.
+    """Return a commented project file that can be served as it is.
 
     Examples
     --------
@@ -59,7 +66,7 @@ def load_project(path: str | os.PathLike[str]) -> Project:
         raise InvalidArgumentError(f"The project file '{file}' cannot be read: {error}.") from None
     project = parse_project(text, name=str(file))
     folder = file.parent / project.storage.folder
-    return replace(project, storage=replace(project.storage, folder=folder))
+    return msgspec.structs.replace(project, storage=msgspec.structs.replace(project.storage, folder=folder))
 
 
 def parse_project(text: str, *, name: str) -> Project:
@@ -70,7 +77,7 @@ def parse_project(text: str, *, name: str) -> Project:
     text
         TOML.
     name
-        Of the file, for refusals.
+        Name of the file, for refusals.
 
     Examples
     --------
@@ -81,94 +88,108 @@ def parse_project(text: str, *, name: str) -> Project:
 [1, 1048576]. Got 0 instead.
     """
     try:
-        document = tomllib.loads(text)
+        parsed = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgumentError(f"{name}: {error}.") from None
-    return _Reader(text, name).project(document)
+    try:
+        return _read(parsed)
+    except _WrongError as wrong:
+        raise InvalidArgumentError(f"{name}, line {_line(text, wrong.path)}: {wrong}") from None
 
 
-class _Reader:
-    """Makes the parts of a project, and finds the line of what is wrong."""
+class _WrongError(Exception):
+    """What is wrong, and where."""
 
-    def __init__(self, text: str, name: str) -> None:
-        self._places = _places(text)
-        self._name = name
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
 
-    def project(self, document: dict[str, Any]) -> Project:
-        self._check_names("", document, ("project", "context", "forest", *_TABLES))
-        for table in ("actions", "context"):
-            if not isinstance(document.get(table), dict):
-                self._refuse("", None, f"The project needs a table [{table}]: 'bandit-forest init' writes an example.")
-        parts = {table: self._part(table, document[table]) for table in _TABLES if table in document}
-        context = {name: self._field(name, values) for name, values in document["context"].items()}
-        own = self._table("project", document.get("project", {}), _PROJECT)
-        forest = self._table("forest", document.get("forest", {}), _FOREST)
-        self._make("forest", lambda: check_forest(forest))
-        made: Project = self._make("project", lambda: Project(context=context, forest=forest, **own, **parts))
-        return made
 
-    def _part(self, table: str, values: Any) -> Any:
-        make = _TABLES[table]
-        checked = self._table(table, values, tuple(field.name for field in fields(make)))  # type: ignore[arg-type]
-        return self._make(table, lambda: make(**checked))
+def _read(parsed: dict[str, Any]) -> Project:
+    document = _converted(parsed, Document, "")
+    context = {name: _feature(values, f"context.{name}") for name, values in document.context.items()}
+    parts = {part: getattr(document, part) for part in ("actions", "reward", "storage", "keys", "limits", "server")}
+    own = msgspec.structs.asdict(document.project)
+    table = "forest"
+    try:
+        known = [name for name in inspect.signature(BanditForest).parameters if name not in _NOT_IN_FILE]
+        _check_names(document.forest, known, table)
+        all_parameters(document.forest, "[forest]")
+        table = "project"
+        return Project(context=context, forest=document.forest, **own, **parts)
+    except InvalidArgumentError as error:
+        raise _refused(error, table) from None
 
-    def _field(self, name: str, values: Any) -> Field:
-        table = f"context.{name}"
-        kind = values.get("kind") if isinstance(values, dict) else None
-        if not isinstance(kind, str) or kind not in _KINDS:
-            rule = "'numeric', 'categorical' or 'boolean'"
-            self._refuse(table, "kind", f"The 'kind' of [{table}] must be {rule}. Got {kind!r} instead.")
-        make = _KINDS[kind]
-        names = {_IN_FILE.get(field.name, field.name): field.name for field in fields(make)}
-        self._table(table, values, ("kind", *names))
-        given = {names[part]: value for part, value in values.items() if part != "kind"}
-        made: Field = self._make(table, lambda: make(**given))
-        return made
 
-    def _table(self, table: str, values: Any, known: tuple[str, ...]) -> dict[str, Any]:
-        """Check that a table is one and has no unknown names; give it with tuples for lists."""
-        if not isinstance(values, dict):
-            self._refuse("", table, f"'{table}' must be a table: begin it with a line [{table}].")
-        self._check_names(table, values, known)
-        return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-    def _check_names(self, table: str, values: Mapping[str, Any], known: tuple[str, ...]) -> None:
-        for name in values:
-            if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(known)}."
-                where = f"[{table}]" if table else "the project"
-                self._refuse(table, name, f"'{name}' is unknown to {where}. {hint}")
-
-    def _make(self, table: str, make: Callable[[], Any]) -> Any:
+def _feature(values: dict[str, Any], table: str) -> Feature:
+    kind = values.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
         try:
-            return make()
-        except TypeError as error:  # a name that must be there is not
-            self._refuse(table, None, f"[{table}] is not complete: {error}.")
+            refuse("kind", f"[{table}]", "one of " + ", ".join(f"'{kind}'" for kind in KINDS), kind)
         except InvalidArgumentError as error:
-            told = re.search(r"of \[([\w.]+)\]", str(error))  # one table may tell of another
-            self._refuse(told[1] if told else table, error.parameter, str(error))
-
-    def _refuse(self, table: str, name: str | None, message: str) -> NoReturn:
-        raise InvalidArgumentError(f"{self._name}, line {self._line(table, name)}: {message}") from None
-
-    def _line(self, table: str, name: str | None) -> int:
-        """Give the line of a name in a table, or else of what is around it."""
-        path = ".".join(part for part in (table, name) if part)
-        while path and path not in self._places:
-            path = path.rpartition(".")[0]
-        return self._places.get(path, 1)
+            raise _refused(error, table) from None
+    names = {_IN_FILE.get(field.name, field.name): field.name for field in fields(KINDS[kind])}
+    _check_names(values, ["kind", *names], table)
+    given = {names[name]: value for name, value in values.items() if name != "kind"}
+    made: Feature = _converted(given, KINDS[kind], table)
+    return made
 
 
-def _places(text: str) -> dict[str, int]:
-    """Give the line of every table and name, by its path such as `reward.low`."""
-    places: dict[str, int] = {}
+def _converted(values: Any, kind: Any, table: str) -> Any:
+    """Return values as their type, or refuse what is not of it."""
+    try:
+        return msgspec.convert(values, kind, dec_hook=lambda made, value: made(value))
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `")
+        path = ".".join(filter(None, (table, re.sub(r"\[.*?\]", "", place.rstrip("`")).removeprefix("$").strip("."))))
+        if isinstance(error.__cause__, InvalidArgumentError):
+            raise _refused(error.__cause__, path) from None
+        raise _WrongError(*_explained(message, path)) from None
+
+
+def _explained(message: str, path: str) -> tuple[str, str]:
+    """Return the path and the sentence of what is not of its type."""
+    if unknown := _UNKNOWN.match(message):
+        tables = (Document, Actions, General, RewardRule, Storage, Keys, Limits, Server)
+        known = [name for table in tables for name in table.__struct_fields__]
+        return f"{path}.{unknown[1]}".strip("."), _unknown(unknown[1], known, path)
+    absent = _INCOMPLETE.match(message)
+    if absent and not path:
+        return path, f"The project needs a table [{absent[1]}]: 'bandit-forest init' writes an example."
+    if absent:
+        return path, f"[{path}] is not complete: it needs '{absent[1]}'."
+    return path, f"'{path}' is wrong: {message[0].lower()}{message[1:]}."
+
+
+def _refused(error: InvalidArgumentError, table: str) -> _WrongError:
+    """Return the refusal of a rule with its place; one table may tell of another."""
+    told = re.search(r"of \[([\w.]+)\]", str(error))
+    return _WrongError(f"{told[1] if told else table}.{error.parameter}", str(error))
+
+
+def _check_names(values: Iterable[str], known: list[str], table: str) -> None:
+    for name in values:
+        if name not in known:
+            raise _WrongError(f"{table}.{name}", _unknown(name, known, table))
+
+
+def _unknown(name: str, known: list[str], table: str) -> str:
+    near = get_close_matches(name, known, n=1)
+    hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(known)}."
+    return f"'{name}' is unknown to {f'[{table}]' if table else 'the project'}. {hint}"
+
+
+def _line(text: str, path: str) -> int:
+    """Return the line of a name such as `reward.low`, or else of what is around it."""
+    lines: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\[?([^\]]+)\]", line):
             table = re.sub(r"[\s\"']", "", header[1])
-            places.setdefault(table, number)
+            lines.setdefault(table, number)
         elif given := re.match(r"\s*([^=#]+?)\s*=", line):
             name = re.sub(r"[\s\"']", "", given[1])
-            places.setdefault(f"{table}.{name}" if table else name, number)
-    return places
+            lines.setdefault(f"{table}.{name}" if table else name, number)
+    while path and path not in lines:
+        path = path.rpartition(".")[0]
+    return lines.get(path, 1)

@@ -1,121 +1,110 @@
-"""What a storage folder was made with: the part of a project on which the meaning of its journal depends."""
+"""The identity of a storage folder: what it was made with, and what made the decisions in its journal."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+import logging
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bandit_forest import rules
-from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.forest import BanditForest
+from bandit_forest.bandit.features.kinds import feature_from_json
+from bandit_forest.bandit.forests import engine_of
+from bandit_forest.bandit.rewards import RewardRange
+from bandit_forest.bandit.settings import BanditSettings
+from bandit_forest.errors import refuse
 from bandit_forest.service.config.project import Project
 
-__all__ = ["adopt", "check_forest", "define", "make_forest"]
+__all__ = ["StorageIdentity", "adopt"]
 
-_RULES = ("Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining")
-_OWNER = "[forest]"
+_logger = logging.getLogger(__name__)
+
+_OLD_KINDS = {"NumericField": "numeric", "CategoricalField": "categorical", "BooleanField": "boolean"}
 
 
-def define(project: Project) -> str:
-    """Give the definition of a new folder as JSON; what the project leaves open is filled in, to stay as it is.
+@dataclass(frozen=True, kw_only=True)
+class StorageIdentity:
+    """What the meaning of a journal depends on."""
 
-    Examples
-    --------
-    >>> from bandit_forest.service.config.fields import BooleanField
-    >>> from bandit_forest.service.config.project import Actions
-    >>> project = Project(actions=Actions(names=("a", "b")), context={"member": BooleanField()})
-    >>> json.loads(define(project))["capacity"]
-    16
+    settings: BanditSettings
+    engine: str
+    """What made the decisions: the rule of growth, and its number."""
+    base: str | None = None
+    """SHA-256 digest of the saved bandit that the folder began with; None: it began with nothing."""
+
+    @classmethod
+    def of(cls, settings: BanditSettings, base: str | None = None) -> StorageIdentity:
+        """Return the identity of a folder whose decisions are made by this version of the package."""
+        return cls(settings=settings, engine=engine_of(settings.forest), base=base)
+
+    def to_text(self) -> str:
+        """Return the JSON that each file of the journal holds."""
+        whole = {"engine": self.engine, "base": self.base, "settings": self.settings.to_json()}
+        return json.dumps(whole, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> StorageIdentity:
+        """Return what `to_text` gave, or what version 0.1 wrote in its place."""
+        saved: dict[str, Any] = json.loads(text)
+        if "settings" not in saved:
+            return cls.of(_settings_of_0_1(saved))._with_engine(f"{saved['forest']['growth']['rule'].lower()}-1")
+        settings = BanditSettings.from_json(saved["settings"])
+        return cls(settings=settings, engine=saved["engine"], base=saved["base"])
+
+    def _with_engine(self, engine: str) -> StorageIdentity:
+        return replace(self, engine=engine)
+
+
+def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
+    """Return the identity with which a folder goes on: what it was made with; refuse a project that contradicts it.
+
+    Decisions of another engine cannot be made again. Such a folder goes on with the forest that the project asks for,
+    which learns the lessons of the journal anew.
     """
-    given = _given(project)
-    whole = {
-        "capacity": project.actions.places,
-        **given,
-        "forest": _all_parameters(project.forest),
-        "order": list(project.context),  # of the fields: it numbers the variables
-    }
-    return json.dumps(whole, sort_keys=True)
+    stored, given = identity.settings, project.settings
+    if identity.engine != engine_of(stored.forest):
+        return StorageIdentity.of(replace(stored, forest=given.forest), identity.base)
+    for name, ours, theirs in _compared(project, stored):
+        if ours != theirs:
+            rule = f"as when the storage folder was made, {theirs!r}; else take a new folder"
+            refuse(name, "the project", rule, ours)
+    return identity
 
 
-def adopt(project: Project, definition: str) -> Project:
-    """Give back the project with what its folder was made with where it leaves it open; refuse a contradiction."""
-    stored: dict[str, Any] = json.loads(definition)
-    given = json.loads(json.dumps(_given(project)))
-    given["forest"] = _laid_over(stored["forest"], given["forest"])
-    for name, value in given.items():
-        if value != stored[name]:
-            rule = f"{stored[name]!r}, as when the storage folder was made; else take a new folder"
-            refuse(name, "the project", rule, value)
-    actions = replace(project.actions, capacity=stored["capacity"])
-    context = {name: project.context[name] for name in stored.get("order", project.context)}
-    return replace(project, actions=actions, context=context, forest=stored["forest"])
+def _compared(project: Project, stored: BanditSettings) -> list[tuple[str, Any, Any]]:
+    """Return what the project says itself and must go on saying, beside what is stored."""
+    names = {*project.context, *(stored.features or {})}
+    features = stored.features or {}
+    differing = sorted(name for name in names if project.context.get(name) != features.get(name))
+    compared: list[tuple[str, Any, Any]] = [
+        ("context", {n: project.context.get(n) for n in differing}, {n: features.get(n) for n in differing}),
+        ("warm_up_events", project.warm_up_events, stored.warm_up_events),
+        ("reward range", project.reward.range, stored.rewards),
+    ]
+    if project.actions.capacity is not None:
+        compared.append(("capacity", project.actions.capacity, stored.capacity))
+    plain = json.loads(json.dumps(project.forest))
+    compared += [("forest", plain, _common(stored.forest, plain))]
+    return compared
 
 
-def make_forest(project: Project, variable_names: list[str], action_names: list[str]) -> BanditForest:
-    """Make the forest of a project; its action names end with those of the places that are not used yet."""
-    return BanditForest(
-        n_variables=len(variable_names),
-        n_actions=len(action_names),
-        variable_names=variable_names,
-        action_names=action_names,
-        **_parameters(project.forest),
-    )
-
-
-def check_forest(forest: Mapping[str, Any]) -> None:
-    """Refuse parameters that no forest can be made with."""
-    _all_parameters(forest)
-
-
-def _given(project: Project) -> dict[str, Any]:
-    """Give what the project says itself and must go on saying."""
-    fields = {name: {"kind": type(field).__name__, **asdict(field)} for name, field in project.context.items()}
-    given = {
-        "context": fields,
-        "warm_up_events": project.warm_up_events,
-        "reward_range": [float(project.reward.low), float(project.reward.high)],
-        "forest": dict(project.forest),
-    }
-    return given if project.actions.capacity is None else given | {"capacity": project.actions.capacity}
-
-
-def _laid_over(stored: Any, given: Any) -> Any:
-    """Give stored values with those that are given in their place."""
+def _common(stored: Any, given: Any) -> Any:
+    """Return the stored values of the names that are given."""
     if not (isinstance(stored, dict) and isinstance(given, dict)):
-        return given
-    return stored | {name: _laid_over(stored.get(name), value) for name, value in given.items()}
+        return list(stored) if isinstance(stored, tuple) else stored
+    return {name: _common(stored.get(name), value) for name, value in given.items()}
 
 
-def _all_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give all parameters of a forest as JSON has them."""
-    try:
-        forest = BanditForest(n_variables=1, n_actions=2, **_parameters(given))
-    except TypeError as error:  # an unknown parameter
-        known = "n_trees, max_depth, variable_share, max_nodes, seed, growth and exploration"
-        raise InvalidArgumentError(f"The parameters of {_OWNER} must be among {known}: {error}.") from None
-    parameters = {name: value for name, value in forest.parameters.items() if not name.startswith(("n_v", "n_a"))}
-    for rule in ("growth", "exploration"):
-        parameters[rule] = {"rule": type(parameters[rule]).__name__, **asdict(parameters[rule])}
-    return parameters
-
-
-def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the keyword arguments of a forest: lists become ranges, and tables with a 'rule' become rules."""
-    return {name: _value(name, value) for name, value in given.items()}
-
-
-def _value(name: str, value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(value)
-    if not isinstance(value, Mapping):
-        return value
-    values = {part: tuple(number) if isinstance(number, list) else number for part, number in value.items()}
-    rule = values.pop("rule", "Greedy" if name == "growth" else "InverseGap")
-    if rule not in _RULES:
-        refuse("rule", f"[forest.{name}]", "one of " + ", ".join(_RULES), rule)
-    try:
-        return getattr(rules, rule)(**values)
-    except TypeError as error:
-        raise InvalidArgumentError(f"The parameters of [forest.{name}] do not fit {rule}: {error}.") from None
+def _settings_of_0_1(saved: dict[str, Any]) -> BanditSettings:
+    context = saved["context"]
+    features = {
+        name: feature_from_json(context[name] | {"kind": _OLD_KINDS[context[name]["kind"]]})
+        for name in saved.get("order", context)
+    }
+    return BanditSettings(
+        features=features,
+        rewards=RewardRange(*saved["reward_range"]),
+        capacity=saved["capacity"],
+        warm_up_events=saved["warm_up_events"],
+        forest=saved["forest"],
+        warm_up_rule="events",
+    )

@@ -31,12 +31,12 @@ class Event(NamedTuple):
     forest_value: float | None = None
 
     def to_json(self) -> list[Any]:
-        """Give a list that JSON can hold."""
+        """Return a list that JSON can hold."""
         return [part.hex() if isinstance(part, bytes) else part for part in self]
 
     @classmethod
     def from_json(cls, parts: list[Any]) -> Event:
-        """Read what `to_json` gave.
+        """Return what `to_json` gave.
 
         Examples
         --------

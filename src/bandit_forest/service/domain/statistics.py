@@ -5,27 +5,27 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any
 
-__all__ = ["PROPENSITY_BOUNDS", "Stretch", "Tally"]
+__all__ = ["PROPENSITY_BOUNDS", "Statistics", "TimeBucket"]
 
 PROPENSITY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 1.0)
 _FIRST_SECONDS = 10
-_MOST_STRETCHES = 240
+_MOST_BUCKETS = 240
 
 
-class Stretch:
-    """What happened in a stretch of time.
+class TimeBucket:
+    """What happened in a bucket of time.
 
     Parameters
     ----------
     capacity
-        How many places for actions there are.
+        Number of actions that there may be.
     """
 
     __slots__ = ("decisions", "n_rewards", "reward_sum", "weight_sum", "weighted_sum")
 
     def __init__(self, capacity: int) -> None:
         self.decisions = [0] * capacity
-        """By the place of the action."""
+        """by the index of the action."""
         self.n_rewards = 0
         self.reward_sum = 0.0
         """Of rewards in [0, 1]."""
@@ -50,8 +50,8 @@ class Stretch:
         self.weight_sum += weight
         self.weighted_sum += weight * reward
 
-    def merge(self, other: Stretch) -> None:
-        """Count what another stretch has counted."""
+    def merge(self, other: TimeBucket) -> None:
+        """Count what another bucket has counted."""
         self.decisions = [mine + its for mine, its in zip(self.decisions, other.decisions, strict=True)]
         self.n_rewards += other.n_rewards
         self.reward_sum += other.reward_sum
@@ -59,35 +59,35 @@ class Stretch:
         self.weighted_sum += other.weighted_sum
 
     def to_json(self) -> list[Any]:
-        """Give a list that JSON can hold."""
+        """Return a list that JSON can hold."""
         return [getattr(self, name) for name in self.__slots__]
 
     @classmethod
-    def from_json(cls, saved: list[Any]) -> Stretch:
+    def from_json(cls, saved: list[Any]) -> TimeBucket:
         """Read what `to_json` gave."""
-        stretch = cls(0)
+        bucket = cls(0)
         for name, value in zip(cls.__slots__, saved, strict=True):
-            setattr(stretch, name, value)
-        return stretch
+            setattr(bucket, name, value)
+        return bucket
 
 
-class Tally:
+class Statistics:
     """All counts of a service.
 
-    The past is kept in at most 240 stretches of equal length: of ten seconds at first, and twice as long each time
+    The past is kept in at most 240 buckets of equal length: of ten seconds at first, and twice as long each time
     that they would become too many.
 
     Parameters
     ----------
     capacity
-        How many places for actions there are.
+        Number of actions that there may be.
 
     Examples
     --------
-    >>> tally = Tally(capacity=2)
-    >>> tally.add_decision(0.0, 1, 0.25)
-    >>> tally.add_reward(15.0, 1, 1.0, weight=2.0)
-    >>> tally.total.decisions, tally.total.average, tally.seconds, list(tally.stretches)
+    >>> statistics = Statistics(capacity=2)
+    >>> statistics.add_decision(0.0, 1, 0.25)
+    >>> statistics.add_reward(15.0, 1, 1.0, weight=2.0)
+    >>> statistics.total.decisions, statistics.total.average, statistics.seconds, list(statistics.buckets)
     ([0, 1], 1.0, 10, [0, 1])
     """
 
@@ -97,14 +97,14 @@ class Tally:
         self.expired = 0
         self.propensity_counts = [0] * len(PROPENSITY_BOUNDS)
         self.propensity_sum = 0.0
-        self.total = Stretch(capacity)
+        self.total = TimeBucket(capacity)
         self.rewards_of = [0] * capacity
-        """Rewards by the place of the action."""
+        """Rewards by the index of the action."""
         self.reward_sum_of = [0.0] * capacity
         self.seconds = _FIRST_SECONDS
-        """The length of a stretch."""
-        self.stretches: dict[int, Stretch] = {}
-        """By number: stretch n begins at n times their length, in seconds since 1970."""
+        """The length of a bucket."""
+        self.buckets: dict[int, TimeBucket] = {}
+        """By number: bucket n begins at n times their length, in seconds since 1970."""
         self._last = -1
 
     @property
@@ -117,45 +117,45 @@ class Tally:
         self.propensity_counts[bisect_left(PROPENSITY_BOUNDS, propensity)] += 1
         self.propensity_sum += propensity
         self.total.decisions[action] += 1
-        self._stretch(time).decisions[action] += 1
+        self._bucket(time).decisions[action] += 1
 
     def add_reward(self, time: float, action: int, reward: float, *, weight: float) -> None:
         """Count a reward in [0, 1], with its weight for uniform play."""
         self.rewards_of[action] += 1
         self.reward_sum_of[action] += reward
         self.total.add_reward(reward, weight)
-        self._stretch(time).add_reward(reward, weight)
+        self._bucket(time).add_reward(reward, weight)
 
-    def _stretch(self, time: float) -> Stretch:
-        """Give the stretch of a moment; time never goes back."""
+    def _bucket(self, time: float) -> TimeBucket:
+        """Return the bucket of a moment; time never goes back."""
         number = int(time // self.seconds)
         if number != self._last:
-            while number not in self.stretches and len(self.stretches) >= _MOST_STRETCHES:
+            while number not in self.buckets and len(self.buckets) >= _MOST_BUCKETS:
                 self._double()
                 number = int(time // self.seconds)
-            self.stretches.setdefault(number, Stretch(self.capacity))
+            self.buckets.setdefault(number, TimeBucket(self.capacity))
             self._last = number
-        return self.stretches[number]
+        return self.buckets[number]
 
     def _double(self) -> None:
         self.seconds *= 2
-        merged: dict[int, Stretch] = {}
-        for number, stretch in self.stretches.items():
-            merged.setdefault(number // 2, Stretch(self.capacity)).merge(stretch)
-        self.stretches = merged
+        merged: dict[int, TimeBucket] = {}
+        for number, bucket in self.buckets.items():
+            merged.setdefault(number // 2, TimeBucket(self.capacity)).merge(bucket)
+        self.buckets = merged
 
     def to_json(self) -> dict[str, Any]:
-        """Give an object that JSON can hold."""
+        """Return an object that JSON can hold."""
         plain = {name: getattr(self, name) for name in _PLAIN}
-        stretches = [[number, stretch.to_json()] for number, stretch in self.stretches.items()]
-        return plain | {"total": self.total.to_json(), "stretches": stretches}
+        buckets = [[number, bucket.to_json()] for number, bucket in self.buckets.items()]
+        return plain | {"total": self.total.to_json(), "buckets": buckets}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take over what `to_json` gave."""
         for name in _PLAIN:
             setattr(self, name, saved[name])
-        self.total = Stretch.from_json(saved["total"])
-        self.stretches = {number: Stretch.from_json(stretch) for number, stretch in saved["stretches"]}
+        self.total = TimeBucket.from_json(saved["total"])
+        self.buckets = {number: TimeBucket.from_json(bucket) for number, bucket in saved["buckets"]}
 
 
 _PLAIN = ("learned", "expired", "propensity_counts", "propensity_sum", "rewards_of", "reward_sum_of", "seconds")

@@ -1,145 +1,94 @@
-"""The HTTP service: endpoints, their description, and the gate in front of them."""
+"""The application: a request is admitted, routed, and answered."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+from time import monotonic
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
-
-from bandit_forest import __version__
-from bandit_forest.service.dashboard.files import page_files, page_router
-from bandit_forest.service.decider import Decider
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
-from bandit_forest.service.http.authentication import Access, Role, role_needed
-from bandit_forest.service.http.background import upkeep
-from bandit_forest.service.http.endpoints import OPERATIONS, described
-from bandit_forest.service.http.handlers import make_handlers
+from bandit_forest.service.dashboard.files import page_files
+from bandit_forest.service.errors import MethodNotAllowedError, NotFoundError, ServiceError
+from bandit_forest.service.http.authentication import Access
+from bandit_forest.service.http.endpoints import ENDPOINTS, JsonEndpoint
+from bandit_forest.service.http.messages import Request, Response
 from bandit_forest.service.http.metrics import Measures
-from bandit_forest.service.http.read_endpoints import NotFoundError, make_router
-from bandit_forest.service.http.request_gate import Gate, JsonEndpoint
-from bandit_forest.service.http.responses import Answer, refusal, settled
-from bandit_forest.service.http.schemas import make_schemas
+from bandit_forest.service.http.openapi import describe
+from bandit_forest.service.http.pages import Page
+from bandit_forest.service.http.read_endpoints import ReadEndpoint, read_endpoints
+from bandit_forest.service.http.replies import Reply, refuse
+from bandit_forest.service.recovery.start import Service
 
-__all__ = ["make_app"]
-
-
-class MethodNotAllowedError(ServiceError):
-    """There is something at this place, but not for this method."""
-
-    code = "method_not_allowed"
+__all__ = ["DecisionApplication"]
 
 
-def make_app(decider: Decider) -> Gate:
-    """Make the ASGI application of a decider; when it is shut down, it closes the decider.
+class DecisionApplication:
+    """Everything that a service answers over HTTP.
 
     Parameters
     ----------
-    decider
-        The state and its rules.
+    service
+        A started service.
     """
-    project, measures, pages = decider.project, Measures(), page_files()
-    public = frozenset({"/healthz", "/readyz", *pages})
-    endpoints = {
-        path: JsonEndpoint(handler, measures.latency_of(path)) for path, handler in make_handlers(decider).items()
-    }
-    app = _DescribedApp(decider, public)
-    for operation in OPERATIONS:
-        endpoint = _in_framework(endpoints[operation.path])
-        app.add_api_route(operation.path, endpoint, methods=["POST"], **described(operation))
-    app.include_router(make_router(decider, measures))
-    app.include_router(page_router(pages))
-    _refuse_in_one_shape(app, measures)
-    access = Access(project.keys, requests_per_second=project.limits.requests_per_second, public=public)
-    return Gate(app, shortcuts=endpoints, access=access, body_bytes=project.limits.body_bytes, measures=measures)
 
-
-class _DescribedApp(FastAPI):
-    """Endpoints with a description that is made for the project."""
-
-    def __init__(self, decider: Decider, public: frozenset[str]) -> None:
-        super().__init__(
-            title=f"{decider.project.name}: decisions",
-            version=__version__,
-            docs_url=None,  # its page would load scripts from elsewhere
-            redoc_url=None,
-            lifespan=_lifespan(decider),
-        )
-        self._decider = decider
+    def __init__(self, service: Service) -> None:
+        context = service.context
+        project, self.measures = context.project, Measures()
+        self._posts = {endpoint.path: JsonEndpoint(endpoint, context) for endpoint in ENDPOINTS}
+        self._gets = {endpoint.path: endpoint for endpoint in read_endpoints(context, self.measures)}
+        pages = {path: Page(content, media_type) for path, (content, media_type) in page_files().items()}
+        self._pages = pages
+        public = frozenset({"/healthz", "/readyz", *pages})
+        self._access = Access(project.keys, requests_per_second=project.limits.requests_per_second, public=public)
+        self._latencies = {path: self.measures.latency_of(path) for path in self._posts}
+        self._context = context
         self._public = public
 
-    def openapi(self) -> dict[str, Any]:
-        """Describe the endpoints, with the actions that are enabled now."""
-        document = super().openapi()
-        project = self._decider.project
-        enabled = [action.name for action in self._decider.status().actions if action.state == "enabled"]
-        document.setdefault("components", {})["schemas"] = make_schemas(project, enabled)
-        if project.keys.decide or project.keys.admin:
-            self._describe_keys(document)
-        return document
+    def admit(self, request: Request) -> None:
+        """Refuse a request whose head has come."""
+        self._access.admit(request.path, request.headers.get(b"authorization"), request.began)
 
-    def _describe_keys(self, document: dict[str, Any]) -> None:
-        document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        for path, operations in document["paths"].items():
-            if role_needed(path, self._public) is not Role.PUBLIC:
-                for operation in operations.values():
-                    operation["security"] = [{"key": []}]
-
-
-def _lifespan(decider: Decider) -> Callable[[FastAPI], Any]:
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        task = asyncio.create_task(upkeep(decider))
+    def reply(self, request: Request) -> Reply:
+        """Do what a whole request asks for, or refuse it."""
         try:
-            yield
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-            decider.close()
+            if request.method == "POST" and request.path in self._posts:
+                return self._posts[request.path](request)
+            return self._read(request)
+        except ServiceError as error:
+            return refuse(error)
 
-    return lifespan
+    def count(self, request: Request | None, response: Response) -> None:
+        """Measure what is sent."""
+        if response.code is not None:
+            self.measures.refusals[response.code] += 1
+        if request is not None and request.path in self._latencies:
+            self._latencies[request.path].observe(monotonic() - request.began)
 
+    def _read(self, request: Request) -> Reply:
+        """Answer a request that changes nothing."""
+        path = request.path
+        endpoint, argument = self._find(path)
+        if path in self._posts:
+            return _not_allowed(request.method, b"POST")
+        if endpoint is None and path not in self._pages and path != "/openapi.json":
+            raise NotFoundError("There is nothing here; see /openapi.json.")
+        if request.method not in ("GET", "HEAD"):
+            return _not_allowed(request.method, b"GET, HEAD")
+        if path in self._pages:
+            return Reply(self._pages[path].response(request.headers.get(b"if-none-match")))
+        if endpoint is None:
+            return Reply(describe(self._context, list(self._gets.values()), self._public))
+        return endpoint.answer(argument)
 
-def _in_framework(endpoint: JsonEndpoint) -> Callable[[Request], Awaitable[Response]]:
-    """Make an endpoint that the framework can describe and call."""
-
-    async def answer(request: Request) -> Response:
-        return _response(await settled(endpoint(dict(request.scope["headers"]), await request.body())))
-
-    return answer
-
-
-def _refuse_in_one_shape(app: FastAPI, measures: Measures) -> None:
-    """Let everything that the framework refuses look like everything else that is refused."""
-
-    @app.exception_handler(ServiceError)
-    async def refused(_: Request, error: ServiceError) -> Response:
-        answer = await settled(refusal(error))
-        measures.count(answer)
-        return _response(answer)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"][1:]))
-        return await refused(request, InvalidRequestError(f"'$.{place}': {first['msg']}.", path=f"$.{place}"))
-
-    @app.exception_handler(HTTPException)
-    async def not_there(request: Request, error: HTTPException) -> Response:
-        if error.status_code == 405:
-            response = await refused(request, MethodNotAllowedError(f"{request.method} is not allowed here."))
-        else:
-            response = await refused(request, NotFoundError("There is nothing here; see /openapi.json."))
-        response.headers.update(error.headers or {})
-        return response
+    def _find(self, path: str) -> tuple[ReadEndpoint | None, str]:
+        """Return the endpoint of a path, and the part of the path that is its argument."""
+        if path in self._gets:
+            return self._gets[path], ""
+        for endpoint in self._gets.values():
+            before, _, after = endpoint.path.partition("{")
+            end = after.partition("}")[2]
+            if after and path.startswith(before) and path.endswith(end) and len(path) > len(before) + len(end):
+                return endpoint, path[len(before) : len(path) - len(end)]
+        return None, ""
 
 
-def _response(answer: Answer) -> Response:
-    response = Response(answer.body, status_code=answer.status)
-    response.raw_headers = answer.headers
-    return response
+def _not_allowed(method: str, allowed: bytes) -> Reply:
+    error = MethodNotAllowedError(f"{method} is not allowed here.")
+    return refuse(error, b"allow: %b\r\n" % allowed)

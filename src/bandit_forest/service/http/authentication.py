@@ -6,31 +6,13 @@ import hashlib
 import hmac
 from enum import IntEnum
 
-from bandit_forest.service.config.project import Keys
-from bandit_forest.service.errors import ServiceError
+from bandit_forest.service.config.tables import Keys
+from bandit_forest.service.errors import ForbiddenError, RateLimitError, UnauthorizedError
 
-__all__ = ["Access", "ForbiddenError", "RateLimit", "RateLimitError", "Role", "UnauthorizedError", "role_needed"]
+__all__ = ["Access", "RateLimit", "Role", "role_needed"]
 
 _ANYBODY = b""
 _DECIDE_PATHS = ("/v1/decide", "/v1/reward", "/v1/learn", "/v1/explain/", "/openapi.json")
-
-
-class UnauthorizedError(ServiceError):
-    """No key, or one that the project does not know."""
-
-    code = "unauthorized"
-
-
-class ForbiddenError(ServiceError):
-    """A key of the project, but not for this."""
-
-    code = "forbidden"
-
-
-class RateLimitError(ServiceError):
-    """More requests a second than the project allows a key."""
-
-    code = "rate_limited"
 
 
 class Role(IntEnum):
@@ -42,7 +24,7 @@ class Role(IntEnum):
 
 
 def role_needed(path: str, public: frozenset[str] = frozenset()) -> Role:
-    """Give the role that a path needs: what is not listed needs the highest.
+    """Return the role that a path needs: what is not listed needs the highest.
 
     Examples
     --------
@@ -60,7 +42,7 @@ class RateLimit:
     Parameters
     ----------
     per_second
-        Requests a second; 0: no limit.
+        Requests per second; 0: no limit.
 
     Examples
     --------
@@ -123,10 +105,10 @@ class Access:
             return
         who = self._authenticated(authorization, needed) if self._digests else _ANYBODY
         if not self._limit.admits(who, now):
-            raise RateLimitError("There are more requests a second than the project allows; try again in a second.")
+            raise RateLimitError("There are more requests per second than the project allows; try again in a second.")
 
     def _authenticated(self, authorization: bytes | None, needed: Role) -> bytes:
-        """Give the digest of the key, compared with every known one in a time that tells nothing."""
+        """Return the digest of the key, compared with every known one in a time that tells nothing."""
         scheme, _, key = (authorization or b"").partition(b" ")
         given = hashlib.sha256(key.strip()).digest()
         role = Role.PUBLIC

@@ -2,130 +2,176 @@
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import NamedTuple
 
-import orjson
-from fastapi import APIRouter, Path, Response
+from msgspec import Struct
 
-from bandit_forest.forest import BanditForest
-from bandit_forest.service.decider import Decider
-from bandit_forest.service.errors import ServiceError, StorageError
-from bandit_forest.service.http.endpoints import json_content, refusals
+from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.file import pack_bandit
+from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.errors import NotFoundError, StorageError, WarmingUpError
+from bandit_forest.service.http.messages import Response
 from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, exposition
-from bandit_forest.service.http.schemas import NAME
+from bandit_forest.service.http.replies import LaterReply, Reply
+from bandit_forest.service.operations.explain import explain
+from bandit_forest.service.operations.requests import invalid
+from bandit_forest.service.operations.results import Status
+from bandit_forest.service.operations.status import recent_events, status
 
-__all__ = ["NotFoundError", "make_router"]
-
-EventId = Annotated[str, Path(json_schema_extra=NAME)]
-
-
-class WarmingUpError(ServiceError):
-    """The forest is not made yet: bins and values are learned from the first events."""
-
-    code = "warming_up"
+__all__ = ["Event", "Events", "Health", "Importance", "ReadEndpoint", "read_endpoints"]
 
 
-class NotFoundError(ServiceError):
-    """There is nothing at this place."""
+class Health(Struct):
+    """Whether the process lives, or takes decisions."""
 
-    code = "not_found"
-
-
-def make_router(decider: Decider, measures: Measures) -> APIRouter:
-    """Give the routes of all that only reads."""
-    router = APIRouter()
-
-    def forest() -> BanditForest:
-        if decider.forest is None:
-            raise WarmingUpError("The forest is made when enough events have come to learn the bins from.")
-        return decider.forest
-
-    @router.get("/healthz", summary="Say that the process lives", responses=_shown("Health", public=True))
-    async def healthz() -> Response:
-        return _json({"status": "alive"})
-
-    @router.get(
-        "/readyz",
-        summary="Say whether decisions are taken",
-        responses=_shown("Health", "storage_unavailable", public=True),
-    )
-    async def readyz() -> Response:
-        if decider.failing and decider.project.storage.full_disk == "refuse":
-            raise StorageError("The journal cannot be written: new work is refused until it can.")
-        return _json({"status": "ready"})
-
-    @router.get(
-        "/metrics",
-        summary="Measure for Prometheus",
-        responses={200: {"description": "Prometheus text format", "content": {"text/plain": {}}}, **refusals()},
-    )
-    async def metrics() -> Response:
-        return Response(exposition(decider.status(), measures), media_type=CONTENT_TYPE)
-
-    @router.get("/v1/status", summary="Tell how the service is doing", responses=_shown("Status"))
-    async def status() -> Response:
-        shown = decider.status()
-        return _json(
-            {field.name: getattr(shown, field.name) for field in dataclasses.fields(shown) if field.name != "recent"}
-        )
-
-    @router.get("/v1/recent", summary="Tell the last decisions, newest first", responses=_shown("Events"))
-    async def recent() -> Response:
-        return _json({"events": decider.status().recent})
-
-    @router.get(
-        "/v1/explain/{event_id:path}",
-        summary="Tell what is known of an event, and how the forest sees its context",
-        responses=_shown("Event", "unknown_event", "invalid_request"),
-    )
-    async def explain(event_id: EventId) -> Response:
-        return _json(decider.explain(event_id))
-
-    @router.get("/v1/importance", summary="Tell which variables matter", responses=_shown("Importance", "warming_up"))
-    async def importance() -> Response:
-        trees = forest()
-        shares = (await asyncio.to_thread(trees.variable_importance)).tolist()
-        ranked = sorted(zip(trees.variable_names, shares, strict=True), key=lambda pair: -pair[1])
-        return _json({"variables": [{"name": name, "importance": share} for name, share in ranked]})
-
-    @router.get(
-        "/v1/tree/{number}.svg",
-        summary="Draw a tree",
-        responses={
-            200: {"description": "A drawing", "content": {"image/svg+xml": {"schema": {"type": "string"}}}},
-            **refusals("not_found", "warming_up", "invalid_request"),
-        },
-    )
-    async def tree(number: int) -> Response:
-        trees = forest()
-        if not 0 <= number < trees.n_trees:
-            raise NotFoundError(f"There are trees 0 to {trees.n_trees - 1}.", path="$.number")
-        drawing = await asyncio.to_thread(lambda: trees.tree(number).to_svg())
-        return Response(drawing, media_type="image/svg+xml")
-
-    @router.get(
-        "/v1/model",
-        summary="Download the forest, for BanditForest.load",
-        responses={
-            200: {"description": "A saved forest", "content": {"application/octet-stream": {}}},
-            **refusals("warming_up"),
-        },
-    )
-    async def model() -> Response:
-        forest()
-        saved = await asyncio.to_thread(decider.model())
-        name = {"content-disposition": 'attachment; filename="model.forest"'}
-        return Response(saved, media_type="application/octet-stream", headers=name)
-
-    return router
+    status: str
 
 
-def _json(document: Any) -> Response:
-    return Response(orjson.dumps(document), media_type="application/json")
+class Event(Struct):
+    """An event; more is told where more is known."""
+
+    event_id: str
+    time: float
+    action: str
+    propensity: float
+    state: str
+    reward: float | None
 
 
-def _shown(schema: str, *codes: str, public: bool = False) -> dict[int | str, dict[str, Any]]:
-    described = refusals(*codes, always=()) if public else refusals(*codes)
-    return {200: {"description": "Told", **json_content(schema)}, **described}
+class Events(Struct):
+    """Events, newest first."""
+
+    events: list[Event]
+
+
+class Share(Struct):
+    """The importance of a variable or a feature."""
+
+    name: str
+    importance: float
+
+
+class Importance(Struct):
+    """Shares that sum to one, once there is a split; largest first."""
+
+    features: list[Share]
+    variables: list[Share]
+
+
+class ReadEndpoint(NamedTuple):
+    """A path that is read by GET; a part in braces is its argument."""
+
+    path: str
+    summary: str
+    answer: Callable[[str], Reply]
+    shape: type[Struct] | str
+    """The type of the answer, or its media type where it is not JSON."""
+    codes: tuple[str, ...] = ()
+    is_public: bool = False
+
+
+def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndpoint]:
+    """Return all that only reads."""
+    bandit = service.bandit
+    return [
+        ReadEndpoint(
+            "/healthz", "Say that the process lives", lambda _: Reply(Health("alive")), Health, is_public=True
+        ),
+        ReadEndpoint(
+            "/readyz",
+            "Say whether decisions are taken",
+            lambda _: _ready(service),
+            Health,
+            ("storage_unavailable",),
+            is_public=True,
+        ),
+        ReadEndpoint(
+            "/metrics",
+            "Measure for Prometheus",
+            lambda _: Reply(_shown(exposition(status(service), measures), CONTENT_TYPE)),
+            "text/plain",
+        ),
+        ReadEndpoint("/v1/status", "Tell how the service is doing", lambda _: Reply(status(service)), Status),
+        ReadEndpoint(
+            "/v1/recent",
+            "Tell the last decisions, newest first",
+            lambda _: Reply({"events": recent_events(service)}),
+            Events,
+        ),
+        ReadEndpoint(
+            "/v1/explain/{event_id}",
+            "Tell what is known of an event, and how the forest sees its context",
+            lambda event_id: Reply(explain(service, event_id)),
+            Event,
+            ("unknown_event", "invalid_request"),
+        ),
+        ReadEndpoint(
+            "/v1/importance",
+            "Tell which features and variables matter",
+            lambda _: _importance(bandit),
+            Importance,
+            ("warming_up",),
+        ),
+        ReadEndpoint(
+            "/v1/tree/{number}.svg",
+            "Draw a tree",
+            lambda number: _tree(bandit, number),
+            "image/svg+xml",
+            ("not_found", "warming_up", "invalid_request"),
+        ),
+        ReadEndpoint(
+            "/v1/model",
+            "Download everything that was learned, for Bandit.load",
+            lambda _: _model(bandit),
+            "application/octet-stream",
+            ("warming_up",),
+        ),
+    ]
+
+
+def _ready(service: ServiceContext) -> Reply:
+    if service.failing and service.project.storage.full_disk == "refuse":
+        raise StorageError("The journal cannot be written: new work is refused until it can.")
+    return Reply(Health("ready"))
+
+
+def _importance(bandit: Bandit) -> Reply:
+    _check_warm(bandit)
+    forest = bandit.forest("importance")
+
+    def make() -> Response:
+        shares = zip(forest.variable_names, forest.variable_importance().tolist(), strict=True)
+        variables = [Share(*share) for share in sorted(shares, key=lambda share: -share[1])]
+        features = [Share(*share) for share in bandit.importance().items()]
+        return Reply(Importance(features, variables)).response()
+
+    return LaterReply(make)
+
+
+def _tree(bandit: Bandit, text: str) -> Reply:
+    _check_warm(bandit)
+    n_trees = bandit.forest("tree").n_trees
+    if not text.isascii() or not text.isdigit():
+        raise invalid("$.number", "the number of a tree", text)
+    number = int(text)
+    if number >= n_trees:
+        raise NotFoundError(f"There are trees 0 to {n_trees - 1}.", path="$.number")
+    return LaterReply(lambda: _shown(bandit.tree(number).to_svg().encode(), "image/svg+xml"))
+
+
+def _model(bandit: Bandit) -> Reply:
+    _check_warm(bandit)
+    parts = bandit.parts()
+    more = 'content-disposition: attachment; filename="model.bandit"\r\n'
+    return LaterReply(lambda: _shown(pack_bandit(parts), "application/octet-stream", more))
+
+
+def _check_warm(bandit: Bandit) -> None:
+    if bandit.policy is None:
+        left = bandit.model.warm_up_left
+        raise WarmingUpError(f"The forest is made after {left} more lessons, from which the features are learned.")
+
+
+def _shown(content: bytes, media_type: str, more: str = "") -> Response:
+    return Response(content, 200, f"content-type: {media_type}\r\n{more}".encode())

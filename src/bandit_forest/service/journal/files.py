@@ -17,8 +17,8 @@ __all__ = [
     "folder_lock",
     "journal_files",
     "last_seq",
-    "read_definition",
     "read_entries",
+    "read_identities",
 ]
 
 APPLICATION_ID = 0x42464A4C  # "BFJL": lets `file` and this package tell a journal from other databases
@@ -38,22 +38,25 @@ _SCHEMA = (
 
 
 def journal_files(folder: Path) -> list[Path]:
-    """Give the files of a journal, oldest first; the last one is being written."""
+    """Return the files of a journal, oldest first; the last one is being written."""
     return sorted(folder.glob(f"{_PREFIX}{'[0-9]' * _DIGITS}{_SUFFIX}"))
 
 
 def first_seq(file: Path) -> int:
-    """Give the number of the first operation that a file holds, or will hold."""
+    """Return the number of the first operation that a file holds, or will hold."""
     return int(file.name.removeprefix(_PREFIX).removesuffix(_SUFFIX))
 
 
 def file_path(folder: Path, seq: int) -> Path:
-    """Give the path of the file that begins with an operation."""
+    """Return the path of the file that begins with an operation."""
     return folder / f"{_PREFIX}{seq:0{_DIGITS}d}{_SUFFIX}"
 
 
-def create_file(folder: Path, seq: int, definition: str) -> sqlite3.Connection:
-    """Open the journal file that begins with an operation; make it when it is not there, whole or not at all."""
+def create_file(folder: Path, seq: int, identity: str) -> sqlite3.Connection:
+    """Open the journal file that begins with an operation; make it when it is not there, whole or not at all.
+
+    A file keeps the identity that it was made with, unless it has no entry yet.
+    """
     file = file_path(folder, seq)
     is_new = not file.exists()
     connection = connect(file)
@@ -65,8 +68,10 @@ def create_file(folder: Path, seq: int, definition: str) -> sqlite3.Connection:
             connection.execute("BEGIN")
             for statement in _SCHEMA:
                 connection.execute(statement)
-            connection.execute("INSERT INTO project VALUES (?)", (definition,))
+            connection.execute("INSERT INTO project VALUES (?)", (identity,))
             connection.execute("COMMIT")
+        elif not connection.execute("SELECT count(*) FROM entries").fetchone()[0]:
+            connection.execute("UPDATE project SET definition = ?", (identity,))
     except BaseException:
         connection.close()
         if is_new:  # an empty file would hide what the file before it goes on to hold
@@ -80,18 +85,19 @@ def connect(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=30.0, cached_statements=128)
 
 
-def read_definition(folder: Path) -> str | None:
-    """Give the definition that a folder was made with, None when it has no journal yet."""
-    for file in reversed(journal_files(folder)):  # the last one may have been made an instant before a crash
+def read_identities(folder: Path) -> dict[int, str]:
+    """Return the identity in each file, by the number of the file's first operation; empty when there is no journal."""
+    found: dict[int, str] = {}
+    for file in journal_files(folder):
         with closing(_open_for_reading(file)) as connection:
-            found = _fetch(connection, file, "SELECT definition FROM project")
-        if found is not None:
-            return str(found)
-    return None
+            identity = _fetch(connection, file, "SELECT definition FROM project")
+        if identity is not None:  # the last file may have been made an instant before a crash
+            found[first_seq(file)] = str(identity)
+    return found
 
 
 def last_seq(folder: Path) -> int:
-    """Give the number of the last operation of a journal, 0 when there is none."""
+    """Return the number of the last operation of a journal, 0 when there is none."""
     for file in reversed(journal_files(folder)):
         with closing(_open_for_reading(file)) as connection:
             found = _fetch(connection, file, "SELECT max(seq) FROM entries")
@@ -103,7 +109,7 @@ def last_seq(folder: Path) -> int:
 
 
 def read_entries(folder: Path, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-    """Give the entries of a journal in order, also of one that is being written.
+    """Return the entries of a journal in order, also of one that is being written.
 
     Parameters
     ----------
@@ -168,12 +174,12 @@ def _open_for_reading(file: Path) -> sqlite3.Connection:
 
 
 def _fetch(connection: sqlite3.Connection, file: Path, query: str) -> object:
-    """Give the first value of a query, None when a file has no content yet."""
+    """Return the first value of a query, None when a file has no content yet."""
     try:
         if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             return None
         if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise DamagedFileError(f"'{file}' is no journal of a decision service.")
+            raise DamagedFileError(f"'{file}' is not a journal of a decision service.")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version != VERSION:
             raise DamagedFileError(f"'{file}' has the journal version {version}, and this package reads {VERSION}.")

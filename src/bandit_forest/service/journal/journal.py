@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
-from bandit_forest.service.config.project import Storage
+from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.checkpoints import Checkpointer
 from bandit_forest.service.journal.commits import Commit
@@ -41,19 +41,21 @@ class Journal:
     ----------
     folder
         Where the files are.
-    definition
+    identity
         What the folder is made with; kept in each file.
     storage
         When to begin a new file, and whether waiters of a refused group get an error or False.
+    new_file
+        Whether to begin a new file now: the identity is not that of the last one.
     """
 
-    def __init__(self, folder: Path, definition: str, storage: Storage) -> None:
+    def __init__(self, folder: Path, identity: str, storage: Storage, *, new_file: bool = False) -> None:
         self._folder = folder
-        self._definition = definition
+        self._identity = identity
         self._storage = storage
         self._seq = self._durable_seq = last_seq(folder)
         files = journal_files(folder)
-        self._open_file(first_seq(files[-1]) if files else 1)
+        self._open_file(first_seq(files[-1]) if files and not new_file else self._seq + 1)
         self._failure: str | None = None
         self._rows: list[Entry] = []  # the group that is open: its operations
         self._commit = Commit(self._call_writer)  # and its promise
@@ -209,7 +211,7 @@ class Journal:
         commit.finish(durable=False, failure=message)
 
     def _open_file(self, seq: int) -> None:
-        self._connection = create_file(self._folder, seq, self._definition)
+        self._connection = create_file(self._folder, seq, self._identity)
         self._file = file_path(self._folder, seq)
         self._inode = self._file.stat().st_ino
         self._looked = time.monotonic()

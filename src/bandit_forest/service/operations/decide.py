@@ -2,182 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from bandit_forest.service.domain.events import Event
-from bandit_forest.service.errors import ServiceError, WaitingLimitError
-from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, WaitingLimitError
 from bandit_forest.service.journal.entries import DECIDE, Entry
-from bandit_forest.service.operations.requests import (
-    Wanted,
-    read_batch,
-    read_context,
-    read_decide,
-    read_event_id,
-    read_item,
-)
-from bandit_forest.service.operations.results import Decided
-from bandit_forest.service.operations.service_context import Desk
+from bandit_forest.service.operations.checks import NewEvent, check_context, check_decide, check_event_id
+from bandit_forest.service.operations.estimates import mean_rewards
+from bandit_forest.service.operations.requests import DecideItem, DecideRequest
+from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result, refusal
 
-__all__ = ["DECIDE_FIELDS", "decide", "decide_many"]
-
-DECIDE_FIELDS = frozenset({"context", "available_actions", "event_id", "action", "propensity"})
+__all__ = ["decide", "decide_many"]
 
 
-def decide(desk: Desk, request: dict[str, Any], path: str = "$") -> Decided:
+def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
     """Decide one event; a known one gets the decision that it got before."""
-    desk.check_storage()
-    asked = _ask(desk, request, path, n_before=0)
-    if isinstance(asked, Event):
-        return _decided(desk, asked, desk.journal.tail)
-    drawn = desk.state.model.decide(asked.context, asked.available)
-    event, entry = _settle(desk, asked, drawn, desk.state.seq + 1, desk.now())
-    desk.state.add_decision(event)
-    return _decided(desk, event, desk.record([entry]))
+    service.check_storage()
+    asked = _check(service, request, n_before=0)
+    event = asked if isinstance(asked, Event) else _decide_new(service, [asked])[asked.event_id]
+    answer = _answer(service, event)
+    if request.mean_rewards:
+        answer.mean_rewards = mean_rewards(service.bandit, event.context)
+    return Result(answer, service.journal.tail)
 
 
-def decide_many(desk: Desk, items: Any) -> list[Decided | ServiceError]:
-    """Decide a batch: what `decide` would do one after the other."""
-    desk.check_storage()
-    batch = read_batch(items, desk.project.limits.batch_events, "$.events")
-    if desk.state.model.forest is None:  # the forest may be made in the midst of the batch
-        return [_one_of(desk, item, f"$.events[{number}]") for number, item in enumerate(batch)]
-    asked: list[Wanted | Event | ServiceError] = []
-    fresh: dict[str, Wanted] = {}
-    for number, item in enumerate(batch):
+def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
+    """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
+    service.check_storage()
+    asked: list[NewEvent | Event | ServiceError] = []
+    new: dict[str, NewEvent] = {}
+    for number, item in enumerate(items):
         try:
-            asked.append(_ask_item(desk, item, "$", fresh))
-        except ServiceError:
-            asked.append(_refusal(desk, item, f"$.events[{number}]", fresh))
-    events = _settle_all(desk, list(fresh.values()))
-    commit = desk.journal.tail
-    settled = (events[request.event_id] if isinstance(request, Wanted) else request for request in asked)
-    return [result if isinstance(result, ServiceError) else _decided(desk, result, commit) for result in settled]
+            asked.append(_check_item(service, item, new))
+        except ServiceError as error:
+            asked.append(error if error is item else error.within(f"$.events[{number}]"))
+    decided = _decide_new(service, list(new.values()))
+    answers: list[Decision | Refusal] = []
+    for one in asked:
+        if isinstance(one, ServiceError):
+            answers.append(refusal(one))
+        else:
+            answers.append(_answer(service, decided[one.event_id] if isinstance(one, NewEvent) else one))
+    return Result(DecisionBatch(answers), service.journal.tail)
 
 
-def _one_of(desk: Desk, item: Any, path: str) -> Decided | ServiceError:
-    try:
-        return decide(desk, read_item(item, DECIDE_FIELDS, path), path)
-    except ServiceError as error:
-        return error
-
-
-def _ask_item(desk: Desk, item: Any, path: str, fresh: dict[str, Wanted]) -> Wanted | Event:
-    """Check an item of a batch; an event that is new to the service is noted as fresh, once."""
-    request = read_item(item, DECIDE_FIELDS, path)
-    event_id = request.get("event_id")
-    if isinstance(event_id, str) and event_id in fresh:
-        return fresh[event_id]
-    asked = _ask(desk, request, path, n_before=len(fresh))
-    if isinstance(asked, Wanted):
-        fresh[asked.event_id] = asked
+def _check_item(
+    service: ServiceContext, item: DecideItem | InvalidRequestError, new: dict[str, NewEvent]
+) -> NewEvent | Event:
+    """Check an item of a batch; an event that is new to the service is noted, once."""
+    if isinstance(item, InvalidRequestError):
+        raise item
+    if item.event_id is not None and item.event_id in new:
+        return new[item.event_id]
+    asked = _check(service, item, n_before=len(new))
+    if isinstance(asked, NewEvent):
+        new[asked.event_id] = asked
     return asked
 
 
-def _refusal(desk: Desk, item: Any, path: str, fresh: dict[str, Wanted]) -> ServiceError:
-    """Give the refusal of an item once more, with its place: which is not made for all that are not refused."""
-    try:
-        _ask_item(desk, item, path, fresh)
-    except ServiceError as error:
-        return error
-    raise AssertionError("what is refused once is refused twice")
-
-
-def _ask(desk: Desk, request: dict[str, Any], path: str, *, n_before: int) -> Wanted | Event:
-    """Check a request; give the event when it is known already. Before it, `n_before` more will be waiting."""
-    get, state = request.get, desk.state
-    event_id = get("event_id")
-    if event_id is not None:
-        known = state.event(read_event_id(event_id, path))
+def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> NewEvent | Event:
+    """Check a request; return the event when it is known already. Before it, `n_before` more will be waiting."""
+    state = service.state
+    if request.event_id is not None:
+        known = state.event(check_event_id(request.event_id))
         if known is not None:
-            read_context(state, get("context"), path)  # a malformed request is refused, whatever it asks for
+            check_context(state, request.context)  # a malformed request is refused, whatever it asks for
             return known
-    most = desk.project.limits.waiting_events
+    most = service.project.limits.waiting_events
     if len(state.waiting) + n_before >= most:
         raise WaitingLimitError(
             f"{most} events wait for their reward, as many as [limits] waiting_events allows: send rewards, or wait "
             "until the oldest expire."
         )
-    return read_decide(state, request, path)
+    return check_decide(state, request)
 
 
-def _settle_all(desk: Desk, wanted: Sequence[Wanted]) -> dict[str, Event]:
-    """Draw and record the fresh decisions of a batch, in order."""
-    now, first = desk.now(), desk.state.seq + 1
-    settled = [
-        _settle(desk, one, drawn, first + number, now)
-        for number, (one, drawn) in enumerate(zip(wanted, _draw_all(desk, wanted), strict=True))
-    ]
-    for event, _ in settled:
-        desk.state.add_decision(event)
-    desk.record([entry for _, entry in settled])
-    return {event.event_id: event for event, _ in settled}
+def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, Event]:
+    """Draw, apply and record new decisions, in order."""
+    now, seq = service.now(), service.state.seq
+    events: dict[str, Event] = {}
+    entries: list[Entry] = []
+    for one, drawn in zip(new, _draw(service, new), strict=True):
+        seq += 1
+        event, entry = _make(service, one, drawn, seq, now)
+        service.state.add_decision(event)
+        events[event.event_id] = event
+        entries.append(entry)
+    service.record(entries)
+    return events
 
 
-def _draw_all(desk: Desk, wanted: Sequence[Wanted]) -> Iterator[tuple[int, float]]:
+def _draw(service: ServiceContext, new: Sequence[NewEvent]) -> Iterator[tuple[int, float]]:
     """Draw in order, those together that have the same actions to choose from."""
-    for _, alike in groupby(wanted, key=lambda one: one.available_json):
+    model = service.bandit.model
+    if len(new) == 1 or model.policy is None:  # which may be made in the midst of a batch
+        yield from (model.decide(one.context, one.available) for one in new)
+        return
+    for _, alike in groupby(new, key=lambda one: one.available_json):
         group = list(alike)
-        yield from desk.state.model.decide_many([one.context for one in group], group[0].available)
+        yield from model.decide_many([one.context for one in group], group[0].available)
 
 
-def _settle(desk: Desk, wanted: Wanted, drawn: tuple[int, float], seq: int, now: float) -> tuple[Event, Entry]:
+def _make(
+    service: ServiceContext, new: NewEvent, drawn: tuple[int, float], seq: int, now: float
+) -> tuple[Event, Entry]:
     """Make the event and the entry of a decision; in shadow mode the application's choice is the decision."""
-    names, model = desk.state.actions.names, desk.state.model
-    action, propensity = drawn if wanted.own is None else wanted.own
-    shadow: tuple[int | None, float | None, float | None] = (None, None, None)
-    if wanted.own is not None:
-        shadow = (*drawn, _value(desk, wanted, drawn[0]))
-    event = Event(
-        wanted.event_id,
-        now,
-        wanted.context,
-        action,
-        propensity,
-        len(wanted.available.places),
-        model.version,
-        "waiting",
-        None,
-        None,
-        *shadow,
-    )
-    forest_action = None if shadow[0] is None else names[shadow[0]]
-    entry = Entry(
-        seq,
-        now,
-        DECIDE,
-        wanted.event_id,
-        names[action],
-        propensity,
-        None,
-        wanted.json,
-        wanted.available_json,
-        forest_action,
-        *shadow[1:],
-    )
-    return event, entry
+    names, version = service.bandit.registry.names, service.bandit.model.version
+    action, propensity = drawn if new.own is None else new.own
+    n_available = len(new.available.indices)
+    context = new.context if service.bandit.model.policy is None else service.bandit.model.encoded(new.context)
+    event = Event(new.event_id, now, context, action, propensity, n_available, version)
+    entry = Entry(seq, now, DECIDE, new.event_id, names[action], propensity, None, new.json, new.available_json)
+    if new.own is None:
+        return event, entry
+    name = names[drawn[0]]
+    means = mean_rewards(service.bandit, new.context)
+    value = None if means is None else means.get(name)
+    event = event._replace(forest_action=drawn[0], forest_propensity=drawn[1], forest_value=value)
+    return event, entry._replace(forest_action=name, forest_propensity=drawn[1], forest_value=value)
 
 
-def _value(desk: Desk, wanted: Wanted, action: int) -> float | None:
-    """Give the estimated reward of the forest's choice, in the project's units."""
-    forest = desk.state.model.forest
-    if forest is None:
-        return None
-    mean = float(forest.mean_rewards(desk.state.model.bits(wanted.context))[action])
-    return desk.project.reward.unscale(mean) if mean == mean else None
-
-
-def _decided(desk: Desk, event: Event, commit: Commit) -> Decided:
-    names = desk.state.actions.names
-    return Decided(
-        event.event_id,
-        names[event.action],
-        event.propensity,
-        event.model_version,
-        None if event.forest_action is None else names[event.forest_action],
-        event.forest_propensity,
-        event.forest_value,
-        commit,
-    )
+def _answer(service: ServiceContext, event: Event) -> Decision:
+    names = service.bandit.registry.names
+    answer = Decision(event.event_id, names[event.action], event.propensity, event.model_version)
+    if event.forest_action is not None:
+        answer.forest_action = names[event.forest_action]
+        answer.forest_propensity, answer.forest_value = event.forest_propensity, event.forest_value
+    return answer

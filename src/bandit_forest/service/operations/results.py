@@ -1,59 +1,141 @@
-"""What the decider gives back: plain values, each with the commit that makes it durable."""
+"""What operations answer, typed: the schema of the answers comes from the same types."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+from msgspec import UNSET, Struct, UnsetType
+
+from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.operations.requests import EventId, Propensity
 
-__all__ = ["ActionChange", "ActionStatus", "Decided", "Learned", "Moment", "Rewarded", "Status"]
+__all__ = [
+    "ActionChange",
+    "ActionStatus",
+    "Answer",
+    "Decision",
+    "DecisionBatch",
+    "Learned",
+    "LearnedBatch",
+    "Problem",
+    "Refusal",
+    "Result",
+    "Rewarded",
+    "RewardedBatch",
+    "Status",
+    "TimeBucketStatus",
+    "refusal",
+]
 
 
-class Decided(NamedTuple):
-    """A decision: `await commit` before telling anybody of it."""
+class Answer(Struct):
+    """An answer that tells of something durable."""
 
-    event_id: str
+
+class Decision(Answer):
+    """The decision of an event."""
+
+    event_id: EventId
     action: str
-    propensity: float
+    propensity: Propensity
     model_version: int
-    """How many events the forest had learned when it decided."""
-    forest_action: str | None
-    """In shadow mode, what the forest would have done; else None."""
-    forest_propensity: float | None
-    forest_value: float | None
+    """Number of lessons that the forest had learned when it decided."""
+    forest_action: str | UnsetType = UNSET
+    """In shadow mode, what the forest would have done."""
+    forest_propensity: Propensity | UnsetType | None = UNSET
+    forest_value: float | UnsetType | None = UNSET
     """In shadow mode, the estimated reward of `forest_action`, in the project's units; None while warming up."""
-    commit: Commit
+    mean_rewards: dict[str, float | None] | UnsetType | None = UNSET
+    """The estimates, when they are asked for; None while warming up."""
+    durable: Literal[False] | UnsetType = UNSET
+    """Only there when the disk refuses and the project says to continue: in memory, not on disk yet."""
 
 
-class Rewarded(NamedTuple):
+class Rewarded(Answer):
     """A reward that was learned, or, when `ignored`, one that came second and changed nothing."""
 
-    event_id: str
+    event_id: EventId
     reward: float
-    """The reward that counts, in the project's units: of an ignored one, the first."""
+    """The reward that counts: of an ignored one, the first."""
     ignored: bool
-    commit: Commit
+    durable: Literal[False] | UnsetType = UNSET
 
 
-class Learned(NamedTuple):
+class Learned(Answer):
     """An event from elsewhere that was learned, or, when `ignored`, one that had been learned before."""
 
-    event_id: str
+    event_id: EventId
     ignored: bool
-    commit: Commit
+    durable: Literal[False] | UnsetType = UNSET
 
 
-class ActionChange(NamedTuple):
+class ActionChange(Answer):
     """An action and its new state: 'enabled', 'disabled' or 'removed'."""
 
     name: str
     state: str
+    durable: Literal[False] | UnsetType = UNSET
+
+
+class Problem(Struct, omit_defaults=True):
+    """Why something is refused."""
+
+    code: str
+    message: str
+    path: str | UnsetType = UNSET
+
+
+class Refusal(Struct):
+    """The one shape of every refusal."""
+
+    error: Problem
+
+
+class DecisionBatch(Answer):
+    """Each a `Decision` or a `Refusal`, in the order of the events."""
+
+    decisions: Sequence[Any]
+    durable: Literal[False] | UnsetType = UNSET
+
+
+class RewardedBatch(Answer):
+    """Each a `Rewarded` or a `Refusal`, in their order."""
+
+    rewards: Sequence[Any]
+    durable: Literal[False] | UnsetType = UNSET
+
+
+class LearnedBatch(Answer):
+    """Each a `Learned` or a `Refusal`, in their order."""
+
+    events: Sequence[Any]
+    durable: Literal[False] | UnsetType = UNSET
+
+
+Answered = TypeVar("Answered", bound=Answer)
+
+
+class Result(NamedTuple, Generic[Answered]):
+    """An answer, and what must be durable before anybody is told."""
+
+    answer: Answered
     commit: Commit
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ActionStatus:
+def refusal(error: ServiceError) -> Refusal:
+    """Return the answer of a refusal.
+
+    Examples
+    --------
+    >>> refusal(ServiceError("There is no such field.", path="$.context.colour")).error.path
+    '$.context.colour'
+    """
+    return Refusal(Problem(error.code, error.message, UNSET if error.path is None else error.path))
+
+
+class ActionStatus(Struct, kw_only=True):
     """How one action is doing."""
 
     name: str
@@ -65,9 +147,8 @@ class ActionStatus:
     """In the project's units, None before the first reward."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Moment:
-    """What happened in one stretch of time, for drawing: decisions are counted when decided, rewards when they came."""
+class TimeBucketStatus(Struct, kw_only=True):
+    """What happened in one stretch of time: decisions are counted when decided, rewards when they came."""
 
     time: float
     """Where the stretch begins, in seconds since 1970."""
@@ -83,15 +164,14 @@ class Moment:
     """The sum of these weights: how much the estimate counts beside those of other stretches."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Status:
+class Status(Struct, kw_only=True):
     """Everything that metrics and the page show. Counts go on over restarts, unless 'since start' is said."""
 
     name: str
     mode: str
     """'decide' or 'shadow'."""
     warm_up_left: int
-    """Contexts still to come before bins are learned and the forest is made; 0 when it is there."""
+    """Lessons still to come before features are learned and the forest is made; 0 when it is there."""
     decisions: int
     rewards: int
     """Rewards of decisions, default ones included."""
@@ -117,7 +197,7 @@ class Status:
     actions: tuple[ActionStatus, ...]
     capacity: int
     model_version: int
-    """How many events the forest has learned."""
+    """Number of lessons that the forest has learned."""
     n_nodes: int
     n_bytes: int
     """Memory of the forest."""
@@ -138,7 +218,8 @@ class Status:
     """When the last snapshot was taken, in seconds since 1970."""
     snapshot_seconds: float | None
     """How long the last snapshot held up decisions."""
-    history: tuple[Moment, ...]
+    history: tuple[TimeBucketStatus, ...]
     """All that was, oldest first, in at most 240 stretches of equal length; those in which nothing was are left out."""
-    recent: tuple[dict[str, Any], ...]
-    """The last decisions, newest first: event_id, time, action, propensity, state, reward."""
+
+
+EventDocument = dict[str, Any]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from bandit_forest.errors import DamagedFileError, refuse
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.journal.files import connect, journal_files, read_definition
+from bandit_forest.service.journal.files import connect, journal_files, read_identities
+from bandit_forest.service.recovery.recover import BASE
 from bandit_forest.service.recovery.snapshots import snapshot_files
 
 __all__ = ["back_up"]
@@ -28,12 +29,14 @@ def back_up(project: Project, folder: Path) -> None:
         Where to; made when it is not there.
     """
     source = project.storage.folder
-    if read_definition(source) is None:
+    if not read_identities(source):
         refuse("folder", "[storage]", "a folder with a journal", str(source))
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
         if any(folder.iterdir()):
             refuse("folder", "the backup", "new or empty", str(folder))
+        if (source / BASE).exists():
+            shutil.copy2(source / BASE, folder)
         _copy_snapshot(source, folder)  # before the journal, which then goes at least as far
         for file in journal_files(source):
             _copy_journal(file, folder)
@@ -57,9 +60,9 @@ def _copy_snapshot(source: Path, folder: Path) -> None:
     """Copy the last snapshot; when the service has just replaced it by newer ones, take those."""
     while files := snapshot_files(source):
         try:
-            forest = files[-1].with_suffix(".bf")
-            if forest.exists():
-                shutil.copy2(forest, folder)
+            for suffix in (".bandit", ".bf"):
+                if files[-1].with_suffix(suffix).exists():
+                    shutil.copy2(files[-1].with_suffix(suffix), folder)
             shutil.copy2(files[-1], folder)
         except FileNotFoundError:
             continue

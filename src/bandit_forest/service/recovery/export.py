@@ -1,4 +1,4 @@
-"""The journal as a table: Parquet, a row an event, readable by pandas, Polars, DuckDB and others."""
+"""The journal as a table: Parquet, one row per event, readable by pandas, Polars, DuckDB and others."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
+import msgspec
 
+from bandit_forest.bandit.features.kinds import BooleanFeature, Feature, LabelsFeature, NumericFeature
 from bandit_forest.errors import MissingExtraError, refuse
-from bandit_forest.service.config.fields import BooleanField, Field, NumericField
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
 from bandit_forest.service.journal.files import journal_files, read_entries
@@ -89,19 +89,23 @@ def _schema(project: Project) -> pa.Schema:
     return pa.schema(columns + contexts)
 
 
-def _type(field: Field) -> pa.DataType:
+def _type(field: Feature) -> pa.DataType:
     import pyarrow as pa
 
-    if isinstance(field, NumericField):
+    if isinstance(field, NumericFeature):
         return pa.float64()
-    return pa.bool_() if isinstance(field, BooleanField) else pa.string()
+    if isinstance(field, LabelsFeature):
+        return pa.list_(pa.string())
+    return pa.bool_() if isinstance(field, BooleanFeature) else pa.string()
 
 
-def _python_type(field: Field) -> Callable[[Any], Any]:
-    """Give what makes a value of the column's type; Arrow makes no number of a whole one beyond 2 to the 53."""
-    if isinstance(field, NumericField):
+def _python_type(field: Feature) -> Callable[[Any], Any]:
+    """Return what makes a value of the column's type; Arrow makes no number of a whole one beyond 2 to the 53."""
+    if isinstance(field, NumericFeature):
         return float
-    return bool if isinstance(field, BooleanField) else str
+    if isinstance(field, LabelsFeature):
+        return list
+    return bool if isinstance(field, BooleanFeature) else str
 
 
 def _rows(entries: Iterator[Entry], project: Project) -> Iterator[dict[str, Any]]:
@@ -121,14 +125,14 @@ def _rows(entries: Iterator[Entry], project: Project) -> Iterator[dict[str, Any]
 
 
 def _row(entry: Entry, state: str, project: Project) -> dict[str, Any]:
-    context = orjson.loads(entry.context or "{}")
+    context = msgspec.json.decode(entry.context or "{}")
     row = {
         "event_id": entry.event_id,
         "time": _moment(entry.time),
         "state": state,
         "action": entry.action,
         "propensity": entry.propensity,
-        "available_actions": None if entry.available is None else orjson.loads(entry.available),
+        "available_actions": None if entry.available is None else msgspec.json.decode(entry.available),
         "reward": entry.reward,
         "forest_action": entry.forest_action,
         "forest_propensity": entry.forest_propensity,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import orjson
+import msgspec
 
+from bandit_forest.bandit.registry import Available
 from bandit_forest.service.domain.events import LEARNED, Event
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
@@ -13,82 +14,85 @@ from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD,
 __all__ = ["replay"]
 
 
-def replay(state: State, entries: Iterable[Entry]) -> int:
-    """Apply entries to a state; give how many decisions the forest would now take differently.
+def replay(state: State, entries: Iterable[Entry], *, recomputed_from: int = 1) -> int:
+    """Apply entries to a state; return the number of decisions that the forest would now take differently.
 
     What was decided stands, whatever the forest would do now. A number above zero says that this forest is not the one
     that decided: another version of the package, or another machine's arithmetic.
+
+    Parameters
+    ----------
+    state
+        The state before the first of the entries.
+    entries
+        Entries of the journal, in order.
+    recomputed_from
+        Number of the first entry that was made by the engine of this forest; decisions before it are not drawn again.
     """
-    return sum(_apply(state, entry) for entry in entries)
+    return sum(_apply(state, entry, is_recomputed=entry.seq >= recomputed_from) for entry in entries)
 
 
-def _apply(state: State, entry: Entry) -> bool:
-    """Apply one entry; say whether the forest would decide differently."""
-    differs = False
+def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
+    """Apply one entry; return whether the forest would decide differently."""
+    model, differs = state.bandit.model, False
     if entry.kind == DECIDE:
-        event, differs = _decided(state, entry)
+        event, available = _decided(state, entry)
+        if is_recomputed:  # so that draws go on from the same number
+            taken = event.action, event.propensity
+            known = taken if event.forest_action is None else (event.forest_action, event.forest_propensity)
+            differs = model.decide(event.context, available) != known
         state.add_decision(event)
     elif entry.kind == REWARD:
-        assert entry.event_id is not None
         assert entry.reward is not None
-        state.model.learn(state.add_reward(entry.event_id, entry.reward, entry.time))
+        model.learn(state.add_reward(_text(entry.event_id), entry.reward, entry.time))
     elif entry.kind == EXPIRE:
-        assert entry.event_id is not None
-        lesson = state.add_expiry(entry.event_id, entry.reward, entry.time)
+        lesson = state.add_expiry(_text(entry.event_id), entry.reward, entry.time)
         if lesson is not None:
-            state.model.learn(lesson)
+            model.learn(lesson)
     elif entry.kind == LEARN:
-        state.model.learn(state.add_foreign(_foreign(state, entry)))
+        model.learn(state.add_foreign(_foreign(state, entry)))
     else:
-        assert entry.action is not None
-        state.change_action(entry.kind, entry.action)
+        state.change_action(entry.kind, _text(entry.action))
     state.seq, state.time = entry.seq, entry.time
     return differs
 
 
-def _decided(state: State, entry: Entry) -> tuple[Event, bool]:
-    """Let the forest decide again, so that its draws go on from the same number; what was decided then counts."""
-    model, places = state.model, state.actions.places
-    assert entry.event_id is not None
-    assert entry.context is not None
-    assert entry.action is not None
-    assert entry.propensity is not None
-    context = model.read(orjson.loads(entry.context), "$.context")
-    available = state.actions.enabled
+def _decided(state: State, entry: Entry) -> tuple[Event, Available]:
+    """Return the event of a decision, and what could have been decided."""
+    registry = state.bandit.registry
+    available = registry.enabled
     if entry.available is not None:
-        available = state.actions.available(orjson.loads(entry.available))
-    version = model.version
-    drawn = model.decide(context, available)
-    forest_action = None if entry.forest_action is None else places[entry.forest_action]
-    taken = (places[entry.action], entry.propensity)
-    event = Event(
-        entry.event_id,
-        entry.time,
-        context,
-        *taken,
-        len(available.places),
-        version,
-        forest_action=forest_action,
+        available = registry.available(msgspec.json.decode(entry.available))
+    event = _event(state, entry)._replace(
+        n_available=len(available.indices),
+        model_version=state.bandit.model.version,
+        forest_action=None if entry.forest_action is None else registry.indices[entry.forest_action],
         forest_propensity=entry.forest_propensity,
         forest_value=entry.forest_value,
     )
-    return event, drawn != (taken if forest_action is None else (forest_action, entry.forest_propensity))
+    return event, available
 
 
 def _foreign(state: State, entry: Entry) -> Event:
-    assert entry.event_id is not None
-    assert entry.context is not None
-    assert entry.action is not None
+    return _event(state, entry)._replace(state=LEARNED, reward=entry.reward, reward_time=entry.time)
+
+
+def _event(state: State, entry: Entry) -> Event:
+    """Return the event that an entry begins."""
     assert entry.propensity is not None
+    registry = state.bandit.registry
     return Event(
-        entry.event_id,
+        _text(entry.event_id),
         entry.time,
-        state.model.read(orjson.loads(entry.context), "$.context"),
-        state.actions.places[entry.action],
+        state.bandit.model.read(msgspec.json.decode(_text(entry.context))),
+        registry.indices[_text(entry.action)],
         entry.propensity,
-        len(state.actions.enabled.places),
+        len(registry.enabled.indices),
         0,
-        LEARNED,
-        entry.reward,
-        entry.time,
     )
+
+
+def _text(text: str | None) -> str:
+    """Return a text that entries of this kind always have."""
+    assert text is not None
+    return text

@@ -1,9 +1,10 @@
-"""Where operations come together: state, journal and clock."""
+"""What every operation needs: state, journal and clock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from bandit_forest.bandit import Bandit
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.errors import StorageError
@@ -11,18 +12,18 @@ from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import Entry
 from bandit_forest.service.journal.journal import Journal
 
-__all__ = ["Desk"]
+__all__ = ["ServiceContext"]
 
 _SLOWER = 0.9
 
 
-class Desk:
-    """What every operation needs; used by one thread.
+class ServiceContext:
+    """State, journal and clock of a service; used by one thread.
 
     Parameters
     ----------
     state
-        Of the service.
+        The state of the service.
     journal
         Where it is made durable.
     clock
@@ -36,6 +37,11 @@ class Desk:
         """Rewards refused after their window, since start."""
         self.duplicates = 0
         """Second rewards, since start."""
+        self.snapshot_seq = 0
+        """The last entry of the newest snapshot."""
+        self.snapshot_time: float | None = None
+        self.snapshot_seconds: float | None = None
+        """How long the last snapshot held up decisions."""
         self._clock = clock
         self._read = clock()
         self._time = state.time
@@ -44,6 +50,16 @@ class Desk:
     def project(self) -> Project:
         """What is decided."""
         return self.state.project
+
+    @property
+    def bandit(self) -> Bandit:
+        """What decides."""
+        return self.state.bandit
+
+    @property
+    def failing(self) -> bool:
+        """Whether the last commit failed: the alarm, and not ready when the project says to refuse."""
+        return self.journal.failure is not None
 
     def check_storage(self) -> None:
         """Refuse new work when the disk does, if the project says so, or when too much waits for it."""
@@ -56,7 +72,7 @@ class Desk:
             raise StorageError(f"{journal.queued} operations wait for the disk, as many as may: try again later.")
 
     def now(self) -> float:
-        """Give the time of the next entry: the clock's, but never before the last one.
+        """Return the time of the next entry: the clock's, but never before the last one.
 
         After a clock that was ahead is put back, time goes on from where it was, a little slower than the clock, until
         the clock has caught up: the window of rewards goes on being kept.
