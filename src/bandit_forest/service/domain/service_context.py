@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bandit_forest.bandit import Bandit
-from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.commits import Commit
@@ -32,6 +30,8 @@ class ServiceContext:
 
     def __init__(self, state: State, journal: Journal, clock: Callable[[], float]) -> None:
         self.state = state
+        self.project = state.project
+        self.bandit = state.bandit
         self.journal = journal
         self.late = 0
         """Rewards refused after their window, since start."""
@@ -45,16 +45,6 @@ class ServiceContext:
         self._clock = clock
         self._read = clock()
         self._time = state.time
-
-    @property
-    def project(self) -> Project:
-        """What is decided."""
-        return self.state.project
-
-    @property
-    def bandit(self) -> Bandit:
-        """What decides."""
-        return self.state.bandit
 
     @property
     def failing(self) -> bool:

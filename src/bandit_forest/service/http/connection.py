@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 from collections import deque
+from functools import partial
 from typing import Protocol, cast
 
 import httptools
@@ -198,7 +199,7 @@ class Connection(asyncio.Protocol):
                 _logger.exception("A request failed")
                 request.keep_alive = False
                 reply = refuse(InternalError("The service failed; its log says how."))
-            reply.when_ready(lambda request=request, reply=reply: self._send(request, reply))  # type: ignore[misc]
+            reply.when_ready(partial(self._send, request, reply))
 
     def _send(self, request: Request, reply: Reply) -> None:
         keep_alive = request.keep_alive and not self._is_closing

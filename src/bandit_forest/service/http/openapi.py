@@ -34,7 +34,8 @@ _JSON = ("invalid_json", "too_large", "unsupported_media_type", "invalid_request
 
 def describe(service: ServiceContext, reads: Sequence[ReadEndpoint], public: frozenset[str]) -> Schema:
     """Return the description of all endpoints, with the actions that are enabled now."""
-    paths = {endpoint.path: {"post": _post(endpoint)} for endpoint in ENDPOINTS}
+    most = service.project.limits.batch_events
+    paths = {endpoint.path: {"post": _post(endpoint, most)} for endpoint in ENDPOINTS}
     paths |= {endpoint.path: {"get": _get(endpoint)} for endpoint in reads}
     components: Schema = {"schemas": _schemas(service, reads)}
     keys = service.project.keys
@@ -48,10 +49,10 @@ def describe(service: ServiceContext, reads: Sequence[ReadEndpoint], public: fro
     return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
 
 
-def _post(endpoint: Endpoint) -> Schema:
+def _post(endpoint: Endpoint, most: int) -> Schema:
     return {
         "summary": endpoint.summary,
-        "requestBody": {"required": True, **_content(endpoint.request)},
+        "requestBody": {"required": True, "content": {"application/json": {"schema": _request(endpoint, most)}}},
         "responses": {
             "200": {"description": "Done, and durable", **_content(endpoint.answer)},
             **_refusals((*_ALWAYS, *_JSON, *endpoint.codes)),
@@ -93,31 +94,49 @@ def _refusals(codes: Iterable[str]) -> Schema:
 
 def _schemas(service: ServiceContext, reads: Sequence[ReadEndpoint]) -> dict[str, Schema]:
     """Return the schemas of all types, with what the project adds: features, actions, range of rewards."""
-    shapes = [shape for endpoint in ENDPOINTS for shape in (endpoint.request, endpoint.answer, endpoint.item) if shape]
+    shapes = [shape for endpoint in ENDPOINTS for shape in (endpoint.request, endpoint.answer)]
     shapes += [endpoint.shape for endpoint in reads if not isinstance(endpoint.shape, str)]
     _, schemas = msgspec.json.schema_components([*shapes, Refusal], ref_template=_REF + "{name}")
     registry, rewards = service.bandit.registry, service.bandit.rewards
-    enabled = [registry.names[index] for index in registry.enabled.indices.tolist()]
-    action = {"enum": enabled}
+    action = {"enum": [registry.names[index] for index in registry.enabled.indices.tolist()]}
     schemas["Context"] = _context(service.bandit.settings.features or {})
     schemas["Problem"]["properties"]["code"] = {"enum": sorted(STATUSES)}
+    for name in {endpoint.request.__name__ for endpoint in ENDPOINTS}:
+        fields: Schema = schemas[name]["properties"]
+        if "context" in fields:
+            fields["context"] = {"$ref": f"{_REF}Context"}
+        if "reward" in fields:
+            fields["reward"] |= {"minimum": rewards.low, "maximum": rewards.high}
+        if "available_actions" in fields:
+            fields["available_actions"]["anyOf"][0]["items"] = action
+            _shadow(service, schemas[name], action)
+        elif "action" in fields:
+            fields["action"] = action
     for endpoint in ENDPOINTS:
-        for shape in filter(None, (endpoint.request, endpoint.item)):
-            fields: Schema = schemas[shape.__name__]["properties"]
-            if "context" in fields:
-                fields["context"] = {"$ref": f"{_REF}Context"}
-            if "reward" in fields:
-                fields["reward"] |= {"minimum": rewards.low, "maximum": rewards.high}
-            if "available_actions" in fields:
-                fields["available_actions"]["anyOf"][0]["items"] = action
-                _shadow(service, schemas[shape.__name__], action)
-            elif "action" in fields:
-                fields["action"] = action
-        if endpoint.item is not None:
-            asked, answered = schemas[endpoint.request.__name__], schemas[endpoint.answer.__name__]
-            _items(asked, [_ref(endpoint.item), {}])["maxItems"] = service.project.limits.batch_events
-            _items(answered, [_ref(endpoint.item_answer), _ref(Refusal)])
+        if endpoint.items is not None:
+            alone = next(one for one in ENDPOINTS if one.path == endpoint.path.removesuffix("/batch"))
+            _list(schemas[endpoint.answer.__name__]["properties"], [_ref(alone.answer), _ref(Refusal)])
     return schemas
+
+
+def _request(endpoint: Endpoint, most: int) -> Schema:
+    """Describe a request; an item of a batch that is not as described is refused in its place, the others are not."""
+    if endpoint.items is None:
+        return _ref(endpoint.request)
+    properties: Schema = {endpoint.items: {}}
+    _list(properties, [_ref(endpoint.request), {}])["maxItems"] = most
+    return {"type": "object", "properties": properties, "required": [endpoint.items], "additionalProperties": False}
+
+
+def _list(properties: Schema, kinds: list[Schema]) -> Schema:
+    """Describe the first of some properties as a list."""
+    described: Schema = {"type": "array", "items": {"anyOf": kinds}}
+    properties[next(iter(properties))] = described
+    return described
+
+
+def _ref(shape: Any) -> Schema:
+    return {"$ref": f"{_REF}{shape.__name__}"}
 
 
 def _shadow(service: ServiceContext, schema: Schema, action: Schema) -> None:
@@ -128,19 +147,6 @@ def _shadow(service: ServiceContext, schema: Schema, action: Schema) -> None:
     else:
         for name in ("action", "propensity"):
             schema["properties"].pop(name, None)
-
-
-def _items(schema: Schema, kinds: list[Schema]) -> Schema:
-    """Describe the items of a batch; one that is not as described is refused in its place, the others are not."""
-    field = next(iter(schema["properties"]))
-    described: Schema = {"type": "array", "items": {"anyOf": kinds}}
-    schema["properties"][field] = described
-    return described
-
-
-def _ref(shape: type[msgspec.Struct] | None) -> Schema:
-    assert shape is not None
-    return {"$ref": f"{_REF}{shape.__name__}"}
 
 
 def _context(features: dict[str, Feature]) -> Schema:

@@ -11,7 +11,7 @@ import msgspec
 from bandit_forest.service.errors import ServiceError, StorageError
 from bandit_forest.service.http.messages import Response
 from bandit_forest.service.journal.commits import Commit
-from bandit_forest.service.operations.results import Answer, refusal
+from bandit_forest.service.operations.results import refusal
 
 __all__ = ["LaterReply", "Reply", "refuse"]
 
@@ -103,8 +103,3 @@ def refuse(error: Exception, headers: bytes = b"") -> Reply:
     """Return the reply of a refusal."""
     assert isinstance(error, ServiceError)
     return Reply(refusal(error), error.commit, error, headers)
-
-
-def answered(answer: Answer | dict[str, Any], commit: Commit | None = None) -> Reply:
-    """Return the reply of an answer."""
-    return Reply(answer, commit)

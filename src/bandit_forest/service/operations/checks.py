@@ -29,6 +29,7 @@ _ID_BYTES = 16
 _IDS_AT_ONCE = 64
 
 _new_ids: list[str] = []
+_encode = msgspec.json.Encoder().encode
 
 
 class NewEvent(NamedTuple):
@@ -70,7 +71,7 @@ def check_context(state: State, context: dict[str, Any]) -> tuple[EncodedContext
     """Check a context; return what is to be remembered of it, and its JSON."""
     try:
         encoded = state.bandit.model.read(context)
-        json = msgspec.json.encode(context)
+        json = _encode(context)
     except FeatureError as error:
         raise invalid(_at(error.feature), error.rule, error.value) from None
     except (OverflowError, TypeError, ValueError) as error:  # text with half a character, a number beyond 64 bits

@@ -112,7 +112,9 @@ def _make(
     names, version = service.bandit.registry.names, service.bandit.model.version
     action, propensity = drawn if new.own is None else new.own
     n_available = len(new.available.indices)
-    context = new.context if service.bandit.model.policy is None else service.bandit.model.encoded(new.context)
+    context = new.context
+    if isinstance(context, dict) and service.bandit.model.policy is not None:  # made in the midst of the batch
+        context = service.bandit.model.encoded(context)
     event = Event(new.event_id, now, context, action, propensity, n_available, version)
     entry = Entry(seq, now, DECIDE, new.event_id, names[action], propensity, None, new.json, new.available_json)
     if new.own is None:

@@ -14,14 +14,11 @@ from bandit_forest.service.errors import InvalidRequestError
 
 __all__ = [
     "ActionRequest",
-    "DecideBatchRequest",
     "DecideItem",
     "DecideRequest",
     "EventId",
-    "LearnBatchRequest",
     "LearnRequest",
     "Propensity",
-    "RewardBatchRequest",
     "RewardRequest",
     "invalid",
     "invalid_type",
@@ -35,7 +32,7 @@ Propensity = Annotated[float, Meta(gt=0, le=1)]
 _MISSING = re.compile(r"Object (?:missing required|contains unknown) field `(.*)`")
 
 
-class Request(Struct, frozen=True, forbid_unknown_fields=True):
+class Request(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A request: an unknown field is refused."""
 
 
@@ -80,24 +77,6 @@ class ActionRequest(Request, frozen=True):
     """An action by name."""
 
     name: Name
-
-
-class DecideBatchRequest(Request, frozen=True):
-    """Events to decide: each is read on its own."""
-
-    events: list[msgspec.Raw]
-
-
-class RewardBatchRequest(Request, frozen=True):
-    """Rewards: each is read on its own."""
-
-    rewards: list[msgspec.Raw]
-
-
-class LearnBatchRequest(Request, frozen=True):
-    """Events that were decided elsewhere: each is read on its own."""
-
-    events: list[msgspec.Raw]
 
 
 def invalid_type(error: msgspec.ValidationError) -> InvalidRequestError:

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-class Answer(Struct):
+class Answer(Struct, gc=False):  # no cycle can go through it, and collecting garbage takes long
     """An answer that tells of something durable."""
 
 
