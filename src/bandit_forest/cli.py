@@ -60,8 +60,8 @@ def _make_app() -> "typer.Typer":
 
         run_demo(n_events=events, seed=seed, figure=figure)
 
+    from bandit_forest import service_commands
     from bandit_forest.experiments import commands as experiment_commands
-    from bandit_forest.service import commands as service_commands
 
     experiment_commands.register(app)
     service_commands.register(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +13,12 @@ import typer
 from bandit_forest.errors import InvalidArgumentError, MissingExtraError
 
 if TYPE_CHECKING:
+    from bandit_forest.client import Client
     from bandit_forest.service.config.project import Project
 
 __all__ = ["register"]
 
+ActionName = Annotated[str, typer.Argument(help="The name of the action.")]
 ProjectFile = Annotated[Path, typer.Argument(help="The project file.")]
 _FILE = Path("bandit-forest.toml")
 
@@ -24,6 +27,11 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     for command in (init, serve, export, backup, verify):
         app.command()(command)
+    changes = typer.Typer(help="List and change the actions of a running service.", no_args_is_help=True)
+    changes.command(name="list")(list_actions)
+    for change in (add, disable, enable):
+        changes.command()(change)
+    app.add_typer(changes, name="actions")
 
 
 def init(project: ProjectFile = _FILE) -> None:
@@ -91,6 +99,41 @@ def verify(project: ProjectFile = _FILE) -> None:
         from bandit_forest.service.recovery.verify import verify as verify_folder
 
     typer.echo(verify_folder(_load(project)))
+
+
+def list_actions(project: ProjectFile = _FILE) -> None:
+    """List the actions with their states."""
+    with _client(project) as client:
+        for name, state in client.actions().items():
+            typer.echo(f"{state:9} {name}")
+
+
+def add(name: ActionName, project: ProjectFile = _FILE) -> None:
+    """Add an action."""
+    with _client(project) as client:
+        client.add_action(name)
+
+
+def disable(name: ActionName, project: ProjectFile = _FILE) -> None:
+    """Take an action out of play for now."""
+    with _client(project) as client:
+        client.disable_action(name)
+
+
+def enable(name: ActionName, project: ProjectFile = _FILE) -> None:
+    """Bring a disabled action back."""
+    with _client(project) as client:
+        client.enable_action(name)
+
+
+def _client(project: Path) -> Client:
+    """Return a client of a project's running service, with the first key for administration that is at hand."""
+    from bandit_forest.client import Client
+
+    loaded = _load(project)
+    names = [key.removeprefix("env:") for key in loaded.keys.admin if key.startswith("env:")]
+    key = next((os.environ[name].strip() for name in names if name in os.environ), None)
+    return Client(f"http://{loaded.server.host}:{loaded.server.port}", key=key)
 
 
 def _load(project: Path) -> Project:
