@@ -1,16 +1,20 @@
 # Everything runs in .venv, which is made when needed and made again when the build files change.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
+SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
 
-.PHONY: demo test check sanitize bench stub format clean
+.PHONY: demo test test-peers check sanitize bench results stub format clean
 
 demo: .venv/installed
 	$(BIN)/bandit-forest demo
 
 test: .venv/installed
 	$(BIN)/pytest
+
+# What touches other tools, with those tools installed.
+test-peers: .venv/peers
+	$(BIN)/pytest tests/evaluation tests/adapters
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -27,6 +31,11 @@ sanitize: build/sanitize/installed
 
 bench: .venv/installed .venv/bench
 	$(BIN)/python benchmarks/speed.py
+
+# Tables and figures of the docs from the rows in results/.
+results: .venv/installed
+	$(BIN)/bandit-forest report results --page docs/results.md --page docs/readings.md
+	cp $(patsubst %,results/figures/paper-%.png,covtype adult census1990 depth size) docs/figures/
 
 stub: .venv/installed
 	$(BIN)/python -m nanobind.stubgen -q -m bandit_forest._core -o $(STUB)
@@ -52,10 +61,14 @@ clean:
 	$(BIN)/pip install -q --no-build-isolation -e ".[dev,bench]"
 	touch $@
 
+.venv/peers: .venv/installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev,peers]"
+	touch $@
+
 build/sanitize/installed: .venv/installed
 	$(PYTHON) -m venv --system-site-packages build/sanitize
 	$(PYTHON) -c "import pathlib, sys; site = next(pathlib.Path('.venv/lib').glob('python*/site-packages')).resolve(); \
 	  next(pathlib.Path('build/sanitize/lib').glob('python*/site-packages')).joinpath('tools.pth').write_text(str(site))"
 	build/sanitize/bin/python -m pip install -q --no-build-isolation --no-deps --ignore-installed . \
-	  --config-settings=cmake.define.BANDIT_FOREST_SANITIZE=ON --config-settings=build-dir=build/sanitize-objects
+	  --config-settings=cmake.define.BANDIT_FOREST_SANITIZE=ON --config-settings=cmake.define.BANDIT_FOREST_WERROR=ON --config-settings=build-dir=build/sanitize-objects
 	touch $@

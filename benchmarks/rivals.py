@@ -93,13 +93,18 @@ def make_forest(world: Classification, seed: int, kind: ForestKind) -> BanditFor
 
 
 def write_events(path: Path, world: str, data: str | None, n_events: int, seed: int) -> None:
-    """Write a stream as Vowpal Wabbit's text; the label of an event that rewards no action is beyond all actions."""
-    n_actions = make_world(world, data).n_actions
+    """Write a stream as Vowpal Wabbit's text; the label of an event that rewards no action is beyond all actions.
+
+    Names are texts. Whole numbers would be taken as hashes, whose low bits `--cbify` needs for the actions.
+    """
+    classification = make_world(world, data)
+    n_actions = classification.n_actions
+    names = np.array([f"f{variable}" for variable in range(classification.n_variables)])
     with path.open("w") as file:
         for batch in batches(world, data, n_events, seed):
             labels = np.where(batch.rewards.any(axis=1), batch.rewards.argmax(axis=1), n_actions)
             for label, row in zip(labels.tolist(), batch.contexts, strict=True):
-                file.write(f"{label + 1} | {' '.join(map(str, np.flatnonzero(row).tolist()))}\n")
+                file.write(f"{label + 1} | {' '.join(names[row == 1])}\n")
 
 
 def run_vowpal_wabbit(path: Path, n_actions: int, arguments: str) -> Measurement:

@@ -17,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from contest.policies.vowpal_wabbit import N_BITS
 from rivals import ForestKind, play_forest, run_vowpal_wabbit, write_events
 from streams import make_world
 
@@ -55,7 +56,7 @@ def main() -> None:
 def settings(family: str) -> Iterator[str]:
     """Give the arguments of all settings of a family."""
     for base, pairs, rate in product(FAMILIES[family], PAIRS, RATES):
-        yield f"{base}{pairs} -l {rate}"
+        yield f"{base}{pairs} -l {rate} -b {N_BITS}"
 
 
 class Grid:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.validation import check_int
+from bandit_forest.variables import Variables
 
 __all__ = ["Explanation", "PathTest", "TreePath", "explanation_of"]
 
@@ -182,12 +183,15 @@ def explanation_of(
     arrays: dict[str, NDArray[Any]],
     context: NDArray[np.uint8],
     available: NDArray[np.bool_] | None,
-    variable_names: Sequence[str],
+    variables: Variables,
     action_names: tuple[str, ...],
 ) -> Explanation:
-    """Make an explanation of the core's arrays."""
-    values = context.tolist()
-    tests = [PathTest(variable_names[variable], values[variable]) for variable in arrays["tests"].tolist()]
+    """Return the explanation that the core's arrays hold."""
+    codes = context.tolist()
+    tests = [
+        PathTest(variables.test(variable, threshold), int(codes[variable] >= threshold))
+        for variable, threshold in zip(arrays["variables"].tolist(), arrays["thresholds"].tolist(), strict=True)
+    ]
     ends = arrays["lengths"].cumsum().tolist()
     trees = zip([0, *ends], ends, arrays["votes"].tolist(), arrays["leaf_means"], arrays["plays"], strict=False)
     return Explanation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
@@ -23,10 +24,17 @@ def test_the_example_loads_and_says_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "offers.toml").write_text(example_project())
     project = load_project(tmp_path / "offers.toml")
     assert project.actions.names == ("discount", "free shipping", "nothing")
+<<<<<<< HEAD:tests/service/config/test_project.py
     assert project.context["age"] == NumericFeature(edges=(25.0, 35.0, 50.0, 65.0), missing=True)
     assert project.context["basket"] == NumericFeature(n_bins=5)
     assert project.context["country"] == CategoricalFeature(values=("FR", "DE", "ES", "IT"), open=True)
     assert project.context["member"] == BooleanFeature()
+=======
+    assert project.context["age"] == NumericField(thresholds=(25.0, 35.0, 50.0, 65.0), missing=True)
+    assert project.context["basket"] == NumericField()
+    assert project.context["country"] == CategoricalField(values=("FR", "DE", "ES", "IT"), open=True)
+    assert project.context["member"] == BooleanField()
+>>>>>>> daedfc6621a8f88f1395d30454779d93a9b83589:tests/service/test_project.py
     assert project.storage.folder == tmp_path / "bandit-forest-data"
     assert project.server.is_loopback
 
@@ -53,11 +61,20 @@ def test_the_smallest_project_has_defaults() -> None:
         (("n_trees = 100", "n_tree = 100"), "n_tree", "Did you mean 'n_trees'?"),
         (("[reward]", "[rewards]"), "[rewards]", "Did you mean 'reward'?"),
         (("high = 1.0", "high = -1"), "high", "above 'low'"),
+<<<<<<< HEAD:tests/service/config/test_project.py
         (("window_seconds = 86400 ", "window_seconds = 0"), "window_seconds", "> 0.0"),
         (('on_duplicate = "refuse"', 'on_duplicate = "learn"'), "on_duplicate", "'refuse' or 'ignore'"),
         (("edges = [25, 35, 50, 65]", "edges = [25, 25]"), "edges", "increasing"),
         (("bins = 5 ", "bin = 5 "), "bin =", "Did you mean 'bins'?"),
         (('kind = "boolean"', 'kind = "bool"'), 'kind = "bool"', "'numeric', 'categorical', 'boolean'"),
+=======
+        (("window_seconds = 86400 ", "window_seconds = 0"), "window_seconds", "above 0"),
+        (('second = "refuse"', 'second = "learn"'), "second", "'refuse' or 'ignore'"),
+        (("thresholds = [25, 35, 50, 65]", "thresholds = [25, 25]"), "thresholds", "increasing"),
+        (("thresholds = [25, 35, 50, 65]", "edges = [25, 25]"), "edges", "increasing"),
+        (("thresholds = [25, 35, 50, 65]", "bin = 5 "), "bin =", "Did you mean 'bins'?"),
+        (('kind = "boolean"', 'kind = "bool"'), 'kind = "bool"', "'numeric', 'categorical' or 'boolean'"),
+>>>>>>> daedfc6621a8f88f1395d30454779d93a9b83589:tests/service/test_project.py
         (('host = "127.0.0.1"', 'host = "0.0.0.0"'), "host", "unless [keys] has both"),
         (("port = 8420", "port = 84200"), "port", "<= 65535"),
         (('names = ["discount", ', 'names = ["nothing", '), "names", "different"),
@@ -129,4 +146,54 @@ def test_a_folder_keeps_what_it_was_made_with(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="context"):
         adopt(make_project(tmp_path, actions=project.actions, context={"member": BooleanFeature()}), identity)
     with pytest.raises(InvalidArgumentError, match="capacity"):
+<<<<<<< HEAD:tests/service/config/test_project.py
         adopt(make_project(tmp_path, actions=Actions(names=("a",), capacity=20)), identity)
+=======
+        adopt(make_project(tmp_path, actions=Actions(names=("a",), capacity=20)), definition)
+
+
+OLD_FIELDS = {
+    "age": {"edges": None, "kind": "NumericField", "missing": True, "n_bins": 5},
+    "basket": {"edges": [10.0, 20.0], "kind": "NumericField", "missing": False, "n_bins": 5},
+    "member": {"kind": "BooleanField", "missing": False},
+}
+
+
+def test_a_folder_from_before_numbers_were_ordered_keeps_its_bins(tmp_path: Path) -> None:
+    fields = {"age": NumericField(missing=True), "basket": NumericField(edges=(10, 20)), "member": BooleanField()}
+    project = make_project(tmp_path, context=fields)
+    made = json.loads(define(project))
+    definition = json.dumps(made | {"context": OLD_FIELDS})
+    assert adopt(project, json.dumps(made)).context["age"].is_ordered
+    adopted = adopt(project, definition).context
+    assert adopted["age"] == NumericField(n_bins=5, missing=True)
+    assert adopted["basket"] == NumericField(edges=(10, 20), n_bins=5)
+    explicit = fields | {"age": NumericField(n_bins=5, missing=True)}
+    assert adopt(make_project(tmp_path, context=explicit), definition).context == adopted
+    for wrong in (NumericField(n_bins=4, missing=True), NumericField(thresholds=(5, 6), missing=True)):
+        with pytest.raises(InvalidArgumentError, match="as when the storage folder was made"):
+            adopt(make_project(tmp_path, context=fields | {"age": wrong}), definition)
+
+
+def test_thresholds_are_declared_or_left_open_and_exclude_bins() -> None:
+    field = '[context.age]\nkind = "numeric"\n'
+    project = parse_project(SMALLEST + field, name="small.toml")
+    assert project.context["age"] == NumericField()
+    project = parse_project(SMALLEST + field + "thresholds = [18, 38]", name="small.toml")
+    assert project.context["age"] == NumericField(thresholds=(18.0, 38.0))
+    for wrong in (
+        "thresholds = [38, 18]",
+        "thresholds = []",
+        "thresholds = [1]\nbins = 5",
+        "thresholds = [1]\nedges = [1]",
+    ):
+        with pytest.raises(InvalidArgumentError, match=r"small\.toml, line \d+: The 'thresholds' of a numeric field"):
+            parse_project(SMALLEST + field + wrong, name="small.toml")
+
+
+def test_numbers_in_order_need_greedy_growth(tmp_path: Path) -> None:
+    forest = {"growth": {"rule": "Elimination"}, "exploration": {"rule": "RoundRobin"}}
+    with pytest.raises(InvalidArgumentError, match="only Greedy growth takes numbers in order"):
+        define(make_project(tmp_path, context={"age": NumericField()}, forest=forest))
+    assert define(make_project(tmp_path, context={"age": NumericField(n_bins=5)}, forest=forest))
+>>>>>>> daedfc6621a8f88f1395d30454779d93a9b83589:tests/service/test_project.py

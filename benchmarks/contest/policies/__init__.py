@@ -1,0 +1,1 @@
+"""The policies of the bake-off, one per file."""
