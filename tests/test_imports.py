@@ -29,7 +29,16 @@ OPTIONAL = (
 
 SURFACE = {
     bandit_forest: {
-        *("BanditForest", "BanditTree", "Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining"),
+        *(
+            "Bandit",
+            "BanditForest",
+            "BanditTree",
+            "Elimination",
+            "Greedy",
+            "InverseGap",
+            "RoundRobin",
+            "UniformOverRemaining",
+        ),
         *("Decision", "Decisions", "Played", "Policy", "CheckedPolicy", "check_policy", "__version__"),
         "Explanation",
         *("BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError"),

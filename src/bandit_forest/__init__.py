@@ -1,5 +1,6 @@
 """Random forests that learn which action to take in which context, from the reward of the chosen action alone."""
 
+from bandit_forest.bandit import Bandit
 from bandit_forest.checks import check_policy
 from bandit_forest.errors import BanditForestError, DamagedFileError, InvalidArgumentError, MissingExtraError
 from bandit_forest.explanation import Explanation
@@ -10,6 +11,7 @@ from bandit_forest.rules import Elimination, Greedy, InverseGap, RoundRobin, Uni
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bandit",
     "BanditForest",
     "BanditForestError",
     "BanditTree",

@@ -1,0 +1,56 @@
+"""What a forest tells, in the units and names of the user: rewards in their range, and no index without an action."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.bandit.rewards import RewardRange
+from bandit_forest.explanation import Explanation, TreePath
+from bandit_forest.tree import TreeView
+
+__all__ = ["explanation_in_units", "importance_by_feature", "tree_in_units"]
+
+
+def explanation_in_units(explanation: Explanation, rewards: RewardRange, n_actions: int) -> Explanation:
+    """Return an explanation of the actions that there are, with mean rewards in the range of rewards."""
+    return replace(
+        explanation,
+        action_names=explanation.action_names[:n_actions],
+        available=explanation.available[:n_actions],
+        propensities=explanation.propensities[:n_actions],
+        mean_rewards=_unscaled(explanation.mean_rewards[:n_actions], rewards),
+        trees=tuple(_path_in_units(path, rewards, n_actions) for path in explanation.trees),
+    )
+
+
+def tree_in_units(tree: TreeView, rewards: RewardRange, variable_names: Any, action_names: Any) -> TreeView:
+    """Return a view of a tree with mean rewards in the range of rewards."""
+    nodes = replace(tree.nodes, mean_rewards=_unscaled(tree.nodes.mean_rewards, rewards))
+    return TreeView(nodes, tree.max_depth, variable_names, action_names)
+
+
+def importance_by_feature(shares: NDArray[np.float64], features: list[str]) -> dict[str, float]:
+    """Return the importance of each feature: the sum over its variables, largest first.
+
+    Examples
+    --------
+    >>> importance_by_feature(np.array([0.25, 0.25, 0.5]), ["age", "age", "city"])
+    {'age': 0.5, 'city': 0.5}
+    """
+    sums = dict.fromkeys(features, 0.0)
+    for feature, share in zip(features, shares.tolist(), strict=True):
+        sums[feature] += share
+    return dict(sorted(sums.items(), key=lambda pair: -pair[1]))
+
+
+def _path_in_units(path: TreePath, rewards: RewardRange, n_actions: int) -> TreePath:
+    means = _unscaled(path.mean_rewards[:n_actions], rewards)
+    return replace(path, mean_rewards=means, plays=path.plays[:n_actions])
+
+
+def _unscaled(means: NDArray[np.float64], rewards: RewardRange) -> NDArray[np.float64]:
+    return rewards.low + means * (rewards.high - rewards.low)
