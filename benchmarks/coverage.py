@@ -88,8 +88,8 @@ def played_log(world: HiddenTree | Linear, n_events: int, seed: int) -> Log:
     return log_of(batch.contexts, batch.scored_rewards, played.actions, played.rewards, played.propensities)
 
 
-def run(setting: Setting, n_events: int, number: int) -> dict[str, Any]:
-    """Return the row of one run."""
+def run(setting: Setting, n_events: int, number: int, *, flags: bool) -> dict[str, Any]:
+    """Return the row of one run, with those of wrong propensities when `flags`."""
     log = played_log(setting.world, n_events, number)
     evaluation = evaluate(log, setting.targets, confidence=CONFIDENCE)
     row: dict[str, Any] = {"run": number, "n_events": n_events, "world": setting.world.name, "targets": {}}
@@ -102,7 +102,7 @@ def run(setting: Setting, n_events: int, number: int) -> dict[str, Any]:
             estimate = evaluation.estimate(target.name, estimator)
             told[estimator] = [estimate.low, estimate.high]
         told["sequence"] = always_covers(log, target, truth)
-    if number < N_FLAGGED:
+    if flags:
         row["flagged"] = {name: is_flagged(log, wrong, number) for name, wrong in WRONG.items()}
     return row
 
@@ -163,19 +163,22 @@ def main() -> None:
     """Run what is missing, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0, help="number of the first run, which is its seed")
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--out", type=Path, default=Path("out/coverage.jsonl"))
     options = parser.parse_args()
     console = Console(highlight=False)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
-    rows = [row for row in rows if row["n_events"] == options.events and row["run"] < options.runs]
+    wanted = range(options.first, options.first + options.runs)
+    rows = [row for row in rows if row["n_events"] == options.events and row["run"] in wanted]
     done = {row["run"] for row in rows}
-    missing = [number for number in range(options.runs) if number not in done]
+    missing = [number for number in wanted if number not in done]
     settings = [Setting(world) for world in WORLDS] if missing else []
     with options.out.open("a") as file:
         for number in track(missing, "runs", console=console, disable=not console.is_terminal):
-            row = run(settings[number % len(settings)], options.events, number)
+            flags = number - options.first < N_FLAGGED
+            row = run(settings[number % len(settings)], options.events, number, flags=flags)
             file.write(json.dumps(row) + "\n")
             file.flush()
             rows.append(row)

@@ -12,6 +12,7 @@ import pytest
 from bandit_forest.evaluation import confidence_sequence, direct, doubly_robust, ips, snips
 from bandit_forest.evaluation.estimate import Ratios
 from bandit_forest.evaluation.estimators import weights_of
+from bandit_forest.evaluation.special import student_quantile
 
 VECTORS = Path(__file__).parents[3] / "shared" / "vectors" / "obp-0.5.7.json"
 
@@ -39,7 +40,8 @@ def test_the_delta_method_by_hand():
     error = math.sqrt((influence**2).sum() / 3 / 4)
     estimate = snips(WEIGHTS, REWARDS)
     assert estimate.standard_error == pytest.approx(error)
-    assert estimate.high - estimate.value == pytest.approx(1.959963984540054 * error)
+    degrees = 2 / ((influence**4).sum() / (influence**2).sum() ** 2 - 1 / 4)
+    assert estimate.high - estimate.value == pytest.approx(student_quantile(0.975, degrees) * error)
 
 
 def test_on_policy_weights_give_the_mean_reward():
@@ -69,6 +71,11 @@ def test_a_difference_is_that_of_influences_on_the_same_events():
     difference = ratios.difference(0, 1, 0.95)
     assert difference.value == pytest.approx(paired.mean())
     assert difference.standard_error == pytest.approx(paired.std(ddof=1) / math.sqrt(500))
+    centred = paired - paired.mean()
+    degrees = 2 / ((centred**4).sum() / (centred**2).sum() ** 2 - 1 / 500)
+    assert difference.high - difference.value == pytest.approx(
+        student_quantile(0.975, degrees) * difference.standard_error
+    )
 
 
 @pytest.mark.skipif(not VECTORS.exists(), reason=f"needs the vectors of Open Bandit Pipeline, {VECTORS.name}")

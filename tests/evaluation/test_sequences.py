@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bandit_forest.evaluation.sequences import LowerBound, ValueSequence, boundary, confidence_sequence
-from bandit_forest.evaluation.special import chi_squared_tail, gamma_series
+from bandit_forest.evaluation.special import chi_squared_tail, gamma_series, student_quantile
 
 
 @pytest.mark.parametrize("a", [0.5, 1.0, 37.0, 4e4])
@@ -24,6 +24,13 @@ def test_the_series_is_the_incomplete_gamma_function(a, ratio):
 def test_the_tail_of_chi_squared(statistic, degrees):
     stats = pytest.importorskip("scipy.stats", reason="needs SciPy")
     assert chi_squared_tail(statistic, degrees) == pytest.approx(stats.chi2.sf(statistic, degrees), abs=1e-12)
+
+
+@pytest.mark.parametrize("degrees", [4, 5.5, 12, 100])
+@pytest.mark.parametrize("probability", [0.95, 0.975, 0.995])
+def test_quantiles_of_student(probability, degrees):
+    stats = pytest.importorskip("scipy.stats", reason="needs SciPy")
+    assert student_quantile(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), rel=0.02)
 
 
 @pytest.mark.parametrize("variance", [0.0, 0.25, 10.0, 1e6])

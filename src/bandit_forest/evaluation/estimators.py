@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.estimate import Estimate, Ratios
 
-__all__ = ["ESTIMATORS", "Evidence", "Terms", "direct", "doubly_robust", "ips", "snips", "weights_of"]
+__all__ = ["ESTIMATORS", "STUDENT", "Evidence", "Terms", "direct", "doubly_robust", "ips", "snips", "weights_of"]
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +61,9 @@ ESTIMATORS: Mapping[str, Callable[[Evidence], Terms]] = MappingProxyType(
     {"snips": _snips_terms, "dr": _doubly_robust_terms, "ips": _ips_terms, "dm": _direct_terms}
 )
 """The terms of each estimator, by its short name; the default first."""
+
+STUDENT = frozenset({"snips", "dr"})
+"""Estimators whose intervals have Student's quantiles; those of the others are normal, as in other tools."""
 
 
 def ips(weights: ArrayLike, rewards: ArrayLike, *, confidence: float = 0.95) -> Estimate:
@@ -123,7 +126,7 @@ def direct(probabilities: ArrayLike, means: ArrayLike, *, confidence: float = 0.
     table, estimated = _matrices(probabilities, means, "direct")
     zeros = np.zeros(len(table))
     evidence = Evidence(zeros, zeros, zeros, (table * estimated).sum(axis=1))
-    return _single(ESTIMATORS["dm"](evidence), confidence)
+    return _single("dm", evidence, confidence)
 
 
 def doubly_robust(
@@ -184,11 +187,12 @@ def _estimate(
         refuse("weights", name, "one number per event, like the rewards", weights)
     zeros = np.zeros_like(earned)
     evidence = Evidence(earned, weight, zeros if taken is None else taken, zeros if policy is None else policy)
-    return _single(ESTIMATORS[name](evidence), confidence)
+    return _single(name, evidence, confidence)
 
 
-def _single(terms: Terms, confidence: float) -> Estimate:
-    return Ratios(1).add(terms.numerators[:, None], terms.denominators[:, None]).estimate(0, confidence)
+def _single(name: str, evidence: Evidence, confidence: float) -> Estimate:
+    terms, ratios = ESTIMATORS[name](evidence), Ratios(1, student=name in STUDENT)
+    return ratios.add(terms.numerators[:, None], terms.denominators[:, None]).estimate(0, confidence)
 
 
 def _matrices(probabilities: ArrayLike, means: ArrayLike, owner: str) -> tuple[Floats, Floats]:

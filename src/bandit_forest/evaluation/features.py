@@ -30,7 +30,7 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Return the text that `escape` was given."""
-    return unquote(text, errors="surrogatepass")
+    return unquote(text, errors="surrogatepass") if "%" in text else text
 
 
 def rows_of(log: Log) -> list[dict[str, Any]]:

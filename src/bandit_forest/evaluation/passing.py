@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation.balance import Balance
 from bandit_forest.evaluation.estimate import Ratios
-from bandit_forest.evaluation.estimators import ESTIMATORS, Evidence, Terms, weights_of
+from bandit_forest.evaluation.estimators import ESTIMATORS, STUDENT, Evidence, Terms, weights_of
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Source
 from bandit_forest.evaluation.models import ActionMeans, FittedMeans, ForestMeans, LoggingModel, Means
 from bandit_forest.evaluation.sequences import Interval, ValueSequence
@@ -28,7 +28,7 @@ class Part:
 
     def __init__(self, n_targets: int, n_actions: int) -> None:
         self.balance = Balance(n_actions)
-        self.ratios = {name: Ratios(1 + n_targets) for name in ESTIMATORS}
+        self.ratios = {name: Ratios(1 + n_targets, student=name in STUDENT) for name in ESTIMATORS}
         self.largest_weights = np.zeros(1 + n_targets)
         self.end_time: float | None = None
         self.sequences: list[Interval] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -124,22 +125,14 @@ class VwText(LineSource):
             at = place + len(namespace)
             kind = unescape(namespace.partition(":")[0])
             for found in re.finditer(r"\S+", section[len(namespace) :]):
-                name, value = self._feature(kind, found[0], number, at + found.start() + 1)
+                try:
+                    name, value = _feature(kind, found[0])
+                except ValueError:
+                    rule = "a name, or a name and a number after a colon"
+                    self.refuse("feature", number, at + found.start() + 1, rule, found[0])
                 features[name] = value
             place += len(section)
         return features
-
-    def _feature(self, kind: str, text: str, number: int, column: int) -> tuple[str, Any]:
-        if kind in ("text", "flag"):
-            name, sign, value = text.partition("=")
-            if sign and (kind == "text" or value in ("true", "false")):
-                return unescape(name), unescape(value) if kind == "text" else value == "true"
-        name, _, value = text.partition(":")
-        plain = unescape(name) if kind in ("", "number") else f"{kind}.{unescape(name)}"
-        try:
-            return plain, float(value) if value else 1.0
-        except ValueError:
-            self.refuse("feature", number, column, "a name, or a name and a number after a colon", text)
 
     def _contexts(
         self, rows: list[tuple[int, str]], events: list[dict[str, Any]], variables: dict[str, int]
@@ -153,3 +146,15 @@ class VwText(LineSource):
                     self.refuse("context", number, None, "one of the variables, at 0 or 1", f"{variable}:{value:g}")
                 contexts[event, variables[variable]] = value
         return contexts
+
+
+@lru_cache(maxsize=2**16)  # the same features come again and again
+def _feature(kind: str, text: str) -> tuple[str, Any]:
+    """Return the name and the value of a feature of a namespace."""
+    if kind in ("text", "flag"):
+        name, sign, value = text.partition("=")
+        if sign and (kind == "text" or value in ("true", "false")):
+            return unescape(name), unescape(value) if kind == "text" else value == "true"
+    name, _, value = text.partition(":")
+    plain = unescape(name) if kind in ("", "number") else f"{kind}.{unescape(name)}"
+    return plain, float(value) if value else 1.0
