@@ -60,11 +60,8 @@ def _make_app() -> "typer.Typer":
 
         run_demo(n_events=events, seed=seed, figure=figure)
 
-<<<<<<< HEAD
     from bandit_forest import service_commands
-=======
     from bandit_forest.evaluation import commands as evaluation_commands
->>>>>>> daedfc6621a8f88f1395d30454779d93a9b83589
     from bandit_forest.experiments import commands as experiment_commands
 
     evaluation_commands.register(app)
