@@ -104,7 +104,7 @@ def all_parameters(made: Made) -> dict[str, Any]:
     {'exploration': 0.1}
     """
     maker = _MODELS.get(made.name) or _POLICIES[made.name]
-    left_out = {"n_variables", "n_actions", "seed", "variable_names", "action_names"}
+    left_out = {"n_variables", "n_actions", "thresholds", "seed", "variable_names", "action_names"}
     parameters = {
         name: parameter.default
         for name, parameter in inspect.signature(maker).parameters.items()
