@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -16,6 +18,13 @@ from selenium import webdriver
 
 SITE = Path(__file__).parents[1] / "site"
 WIDTHS = {"wide": (1400, 900), "phone": (390, 844)}
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files without a word."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing."""
 
 
 class Page(HTMLParser):
@@ -58,24 +67,27 @@ def broken_links() -> Iterator[str]:
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if target.is_dir():
                 target /= "index.html"
-            if not target.is_file():
+            if not (target.is_file() and target.is_relative_to(SITE)):
                 yield f"{path.relative_to(SITE)}: there is no {link}"
             elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in read_page(target).anchors:
                 yield f"{path.relative_to(SITE)}: there is no anchor {link}"
 
 
 def errors_in_browser() -> Iterator[str]:
-    """Yield errors in the console, and pages that are wider than their window."""
+    """Yield errors in the console, pages that are wider than their window."""
     options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--allow-file-access-from-files"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options=options)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=SITE))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    root = f"http://127.0.0.1:{server.server_port}/"
     try:
         for name, size in WIDTHS.items():
             browser.set_window_size(*size)
             for path in pages():
-                browser.get(path.as_uri())
+                browser.get(root + path.relative_to(SITE).as_posix())
                 shown = f"{path.relative_to(SITE)}, {name}"
                 for entry in browser.get_log("browser"):
                     if entry["level"] == "SEVERE":
@@ -84,6 +96,7 @@ def errors_in_browser() -> Iterator[str]:
                     yield f"{shown}: wider than its window"
     finally:
         browser.quit()
+        server.shutdown()
 
 
 def main() -> None:

@@ -138,7 +138,7 @@ def read_paths() -> Iterator[tuple[str, str, str]]:
     """Yield the paths that are read by GET, with their summaries and the key that they ask for."""
     from bandit_forest.service.http import read_endpoints
 
-    for text in inspect.getsource(read_endpoints).split(" ReadEndpoint(")[1:]:
+    for text in inspect.getsource(read_endpoints).split("ReadEndpoint(")[1:]:
         found = re.match(r'\s*"([^"]+)",\s*"([^"]+)"', text)
         if found:
             yield found[1], found[2], "" if "is_public=True" in text else key_needed(found[1])
