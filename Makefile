@@ -4,7 +4,7 @@ BIN := .venv/bin
 SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
 
-.PHONY: demo test test-peers check sanitize bench results stub format clean
+.PHONY: demo test test-peers check sanitize bench results reference docs stub format clean
 
 demo: .venv/installed
 	$(BIN)/bandit-forest demo
@@ -37,6 +37,15 @@ results: .venv/installed
 	$(BIN)/bandit-forest report results --page docs/results.md --page docs/readings.md
 	cp $(patsubst %,results/figures/paper-%.png,covtype adult census1990 depth size) docs/figures/
 
+# Reference pages from the code.
+reference: .venv/installed
+	$(BIN)/python tools/reference_pages.py
+
+# The site in site/: built without a warning, every link followed, every page visited by headless Chromium.
+docs: .venv/docs reference
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python tools/check_site.py
+
 stub: .venv/installed
 	$(BIN)/python -m nanobind.stubgen -q -m bandit_forest._core -o $(STUB)
 
@@ -45,7 +54,7 @@ format: .venv/installed
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv build out
+	rm -rf .venv build out site
 
 .venv/tools: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -59,6 +68,10 @@ clean:
 
 .venv/bench: .venv/installed
 	$(BIN)/pip install -q --no-build-isolation -e ".[dev,bench]"
+	touch $@
+
+.venv/docs: .venv/installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev,docs]"
 	touch $@
 
 .venv/peers: .venv/installed

@@ -69,7 +69,9 @@ def broken_links() -> Iterator[str]:
                 target /= "index.html"
             if not (target.is_file() and target.is_relative_to(SITE)):
                 yield f"{path.relative_to(SITE)}: there is no {link}"
-            elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in read_page(target).anchors:
+            elif (
+                parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in read_page(target).anchors
+            ):
                 yield f"{path.relative_to(SITE)}: there is no anchor {link}"
 
 

@@ -82,7 +82,10 @@ def option_names(parameter: Any) -> str:
 
 def command_page() -> str:
     """Return the page of the command line."""
-    parts = ["# Command line\n", "`bandit-forest --version` prints the version, `--help` after any command its options.\n"]
+    parts = [
+        "# Command line\n",
+        "`bandit-forest --version` prints the version, `--help` after any command its options.\n",
+    ]
     for name, command in commands(command_line()):
         parts += [f"## {name.removeprefix('bandit-forest ')}\n", f"{(command.help or '').strip()}\n"]
         lines = [
@@ -103,7 +106,10 @@ def default_text(value: object) -> str:
 
 def project_page() -> str:
     """Return the page of the project file."""
-    parts = ["# Project file\n", "`bandit-forest init` writes a commented example. These are all tables and settings.\n"]
+    parts = [
+        "# Project file\n",
+        "`bandit-forest init` writes a commented example. These are all tables and settings.\n",
+    ]
     for name, kind in TABLES.items():
         texts = parameter_texts(kind)
         defaults = dict(zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False))
@@ -127,7 +133,7 @@ def http_page() -> str:
     """Return the page of the HTTP API."""
     intro = (
         "# HTTP API\n\nRequests and answers are JSON. `/openapi.json` of a running service describes every type, with "
-        "the features and actions of its project. A refusal is `{\"error\": {\"code\", \"message\", \"path\"}}`.\n"
+        'the features and actions of its project. A refusal is `{"error": {"code", "message", "path"}}`.\n'
     )
     lines = [("POST", f"`{one.path}`", one.summary, key_needed(one.path), ", ".join(one.codes)) for one in ENDPOINTS]
     lines += [("GET", f"`{path}`", summary, key, "") for path, summary, key in read_paths()]

@@ -25,7 +25,9 @@ def test_every_public_name():
     assert [name for name in names if f"::: bandit_forest.{name}\n" not in api] == []
 
 
-@pytest.mark.parametrize("command", list(reference_pages.commands(reference_pages.command_line())), ids=lambda one: one[0])
+@pytest.mark.parametrize(
+    "command", list(reference_pages.commands(reference_pages.command_line())), ids=lambda one: one[0]
+)
 def test_every_option_of_the_command_line(command):
     name, made = command
     section = page("cli").partition(f"## {name.removeprefix('bandit-forest ')}\n")[2].partition("\n## ")[0]
