@@ -1,4 +1,4 @@
-"""Check the built site: every link has its target, and Chromium visits every page, wide and on a phone, without an error.
+"""Check the built site: links have targets, and Chromium visits every page, wide and on a phone, without an error.
 
 `make docs` runs it after the build.
 """
@@ -35,7 +35,7 @@ class Page(HTMLParser):
         self.links: set[str] = set()
         self.anchors: set[str] = set()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
         """Collect what an element refers to, and its own name."""
         for name, value in attrs:
             if name in ("href", "src") and value:
@@ -91,7 +91,7 @@ def errors_in_browser() -> Iterator[str]:
             for path in pages():
                 browser.get(root + path.relative_to(SITE).as_posix())
                 shown = f"{path.relative_to(SITE)}, {name}"
-                for entry in browser.get_log("browser"):
+                for entry in browser.get_log("browser"):  # type: ignore[no-untyped-call]
                     if entry["level"] == "SEVERE":
                         yield f"{shown}: {entry['message']}"
                 if browser.execute_script("return document.documentElement.scrollWidth > window.innerWidth + 1"):

@@ -119,8 +119,8 @@ def project_page() -> str:
     for name, feature in KINDS.items():
         texts = parameter_texts(feature)
         shown = {"n_bins": "bins"}
-        lines = [(f"`{shown.get(one.name, one.name)}`", texts[one.name]) for one in fields(feature)]
-        parts += [f"### {name}\n", table(("setting", "what"), lines)]
+        settings = [(f"`{shown.get(one.name, one.name)}`", texts[one.name]) for one in fields(feature)]
+        parts += [f"### {name}\n", table(("setting", "what"), settings)]
     forests = (("forest", BanditForest), ("forest.growth", Greedy), ("forest.exploration", InverseGap))
     for name, owner in forests:
         texts = parameter_texts(owner)

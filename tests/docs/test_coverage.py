@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-import reference_pages
 
 import bandit_forest
+import reference_pages
 
 DOCS = Path(__file__).parents[2] / "docs"
 REFERENCE = DOCS / "reference"
