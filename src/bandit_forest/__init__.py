@@ -8,7 +8,7 @@ from bandit_forest.forest import BanditForest, BanditTree
 from bandit_forest.policy import CheckedPolicy, Decision, Decisions, Played, Policy
 from bandit_forest.rules import Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Bandit",
