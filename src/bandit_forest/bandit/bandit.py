@@ -16,7 +16,7 @@ from bandit_forest.bandit import batches
 from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
-from bandit_forest.bandit.forests import make_forest
+from bandit_forest.bandit.forests import make_forest, takes_order
 from bandit_forest.bandit.model import Lesson, Model
 from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units
 from bandit_forest.bandit.registry import REMOVED, ActionRegistry, Available, check_action_names
@@ -46,9 +46,9 @@ class Bandit:
     reward_range
         Lowest and highest reward.
     features
-        What a context holds: a mapping from names to features such as `NumericFeature(edges=(30, 50))`, or to the name
-        of their kind ("numeric", "categorical", "boolean", "labels", "time"). None: names and kinds are learned too,
-        and each feature may be missing.
+        What a context holds: a mapping from names to features such as `NumericFeature(thresholds=(30, 50))`, or to the
+        name of their kind ("numeric", "categorical", "boolean", "labels", "time"). None: names and kinds are learned
+        too, and each feature may be missing.
     warm_up_events
         Number of lessons from which the features are learned, where they are not declared.
     capacity
@@ -59,7 +59,9 @@ class Bandit:
     forest
         Other parameters of `BanditForest`, such as {"n_trees": 20}.
     policy
-        Makes another policy, called with `n_variables`, `n_actions` and `seed`; such a bandit cannot be saved.
+        Makes another policy, called with `n_variables`, `n_actions` and `seed`; such a bandit cannot be saved. It takes
+        binary variables only: numbers that are not declared have five bins, and each hour, weekday and month of a
+        moment has a bin.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Bandit:
             warm_up_events=warm_up_events,
             forest={"seed": seed, **(forest or {})},
             owner="Bandit",
+            is_forest=policy is None,
         )
         self._begin(settings, policy)
         for name in names:
@@ -116,6 +119,7 @@ class Bandit:
             make_policy=self._make_policy,
             seed=settings.forest["seed"],
             warm_up_rule=settings.warm_up_rule,
+            ordered=policy is None and takes_order(settings.forest),
         )
 
     def __repr__(self) -> str:
@@ -384,6 +388,6 @@ class Bandit:
         assert schema.encoder is not None
         names = []
         for column, rule in schema.encoder.columns_.items():
-            n_variables = sum(variable is not None for variable in rule.outcome_names(column))
-            names += [schema.feature_of(column)] * n_variables
+            variables = {variable for variable in rule.outcome_names(column) if variable is not None}
+            names += [schema.feature_of(column)] * len(variables)
         return names
