@@ -170,8 +170,8 @@ def test_while_bins_are_learned_contexts_are_checked_just_so() -> None:
 def test_bins_and_values_are_learned() -> None:
     contexts = [{"age": age, "city": city, "member": True} for age, city in zip(range(9), "xxyyzzzwv", strict=True)]
     columns = fit_columns(LEARNED, contexts)
-    assert columns["age"] == Numeric(edges=(3, 6), missing=True)
-    assert columns["city"] == Categorical(values=("x", "y", "z"))
+    assert columns["age"] == Binned(edges=(3, 6), missing=True)
+    assert columns["city"] == Categorical(values=("x", "y", "z"), other=True)
     assert columns["member"] == Categorical(values=(False, True))
 
 

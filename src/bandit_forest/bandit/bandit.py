@@ -308,7 +308,7 @@ class Bandit:
         """Return a view of one tree, with `to_text` and `to_svg`, in the names and units of the user."""
         with self._lock:
             forest = self.forest("Bandit.tree")
-            return tree_in_units(forest.tree(number), self.rewards, forest.variable_names, forest.action_names)
+            return tree_in_units(forest.tree(number), self.rewards)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, whole or not at all."""

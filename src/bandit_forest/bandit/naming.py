@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.bandit.rewards import RewardRange
-from bandit_forest.explanation import Explanation, TreePath
+from bandit_forest.explanation import Explanation, LinearShare, TreePath
 from bandit_forest.tree import TreeView
 
 __all__ = ["explanation_in_units", "importance_by_feature", "tree_in_units"]
@@ -24,13 +24,15 @@ def explanation_in_units(explanation: Explanation, rewards: RewardRange, n_actio
         propensities=explanation.propensities[:n_actions],
         mean_rewards=_unscaled(explanation.mean_rewards[:n_actions], rewards),
         trees=tuple(_path_in_units(path, rewards, n_actions) for path in explanation.trees),
+        linear=_linear_in_units(explanation.linear, rewards, n_actions),
     )
 
 
-def tree_in_units(tree: TreeView, rewards: RewardRange, variable_names: Any, action_names: Any) -> TreeView:
+def tree_in_units(tree: TreeView, rewards: RewardRange) -> TreeView:
     """Return a view of a tree with mean rewards in the range of rewards."""
-    nodes = replace(tree.nodes, mean_rewards=_unscaled(tree.nodes.mean_rewards, rewards))
-    return TreeView(nodes, tree.max_depth, variable_names, action_names)
+    view = copy(tree)
+    view.nodes = replace(tree.nodes, mean_rewards=_unscaled(tree.nodes.mean_rewards, rewards))
+    return view
 
 
 def importance_by_feature(shares: NDArray[np.float64], features: list[str]) -> dict[str, float]:
@@ -50,6 +52,12 @@ def importance_by_feature(shares: NDArray[np.float64], features: list[str]) -> d
 def _path_in_units(path: TreePath, rewards: RewardRange, n_actions: int) -> TreePath:
     means = _unscaled(path.mean_rewards[:n_actions], rewards)
     return replace(path, mean_rewards=means, plays=path.plays[:n_actions])
+
+
+def _linear_in_units(linear: LinearShare | None, rewards: RewardRange, n_actions: int) -> LinearShare | None:
+    if linear is None:
+        return None
+    return replace(linear, mean_rewards=_unscaled(linear.mean_rewards[:n_actions], rewards))
 
 
 def _unscaled(means: NDArray[np.float64], rewards: RewardRange) -> NDArray[np.float64]:

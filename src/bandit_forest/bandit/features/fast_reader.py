@@ -22,7 +22,7 @@ def make_reader(features: Mapping[str, Feature], encoder: ContextEncoder) -> _co
             reader.add_flag(name, missing, if_false=variables[0], if_true=variables[1])
         elif isinstance(column, Categorical):
             is_open = isinstance(feature, CategoricalFeature) and feature.is_open
-            known = dict(zip(column.values, variables, strict=False))
+            known: dict[object, int] = dict(zip(column.values, variables, strict=False))
             reader.add_category(name, missing, known, other=variables[-1] if is_open else None)
         else:
             reader.add_number(name, missing, limits, variables, codes)

@@ -94,8 +94,8 @@ def fit_columns(features: Mapping[str, Feature], contexts: Sequence[Context]) ->
     return columns
 
 
-def _column(name: str, feature: NumericFeature | CategoricalFeature | BooleanFeature, values: list[Any]) -> Column:
-    known = [value for value in values if value is not None]
+def _column(name: str, feature: NumericFeature | CategoricalFeature | BooleanFeature, given: list[Any]) -> Column:
+    known = [value for value in given if value is not None]
     if isinstance(feature, BooleanFeature):
         return Categorical(values=(False, True), missing=feature.missing)
     if isinstance(feature, CategoricalFeature):

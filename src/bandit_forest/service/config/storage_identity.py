@@ -50,12 +50,9 @@ class StorageIdentity:
         """Return what `to_text` gave, or what version 0.1 wrote in its place."""
         saved: dict[str, Any] = json.loads(text)
         if "settings" not in saved:
-            return cls.of(_settings_of_0_1(saved))._with_engine(f"{saved['forest']['growth']['rule'].lower()}-1")
+            return _identity_of_0_1(saved)
         settings = BanditSettings.from_json(saved["settings"])
         return cls(settings=settings, engine=saved["engine"], base=saved["base"])
-
-    def _with_engine(self, engine: str) -> StorageIdentity:
-        return replace(self, engine=engine)
 
 
 def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
@@ -111,6 +108,12 @@ def _as_in_0_1(context: Mapping[str, Feature], stored: Mapping[str, Feature]) ->
         elif isinstance(feature, CategoricalFeature):
             features[name] = replace(feature, other=False)
     return features
+
+
+def _identity_of_0_1(saved: dict[str, Any]) -> StorageIdentity:
+    growth = saved["forest"]["growth"]
+    number = 1 if growth.pop("clock", "path") == "path" else 0  # there is no other clock any more
+    return StorageIdentity(settings=_settings_of_0_1(saved), engine=f"{growth['rule'].lower()}-{number}")
 
 
 def _settings_of_0_1(saved: dict[str, Any]) -> BanditSettings:
