@@ -18,7 +18,7 @@ from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
 from bandit_forest.bandit.forests import make_forest, takes_order
 from bandit_forest.bandit.model import Lesson, Model
-from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units
+from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
 from bandit_forest.bandit.registry import REMOVED, ActionRegistry, Available, check_action_names
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.encoding import ContextEncoder
@@ -297,6 +297,13 @@ class Bandit:
         forest = self.forest("Bandit.explain")
         told = forest.explain(self.model.variables(context), available_actions=available.indices)
         return explanation_in_units(told, self.rewards, len(self.registry.names))
+
+    def variables_in_words(self, context: Any) -> list[str]:
+        """Return what the variables of a checked context say, such as 'age in [18, 65)'."""
+        encoder = self.model.schema.encoder
+        assert encoder is not None
+        names = self.forest("Bandit.variables_in_words").variable_names
+        return variables_in_words(encoder, names, self.model.encoded(context))
 
     def importance(self) -> dict[str, float]:
         """Return the importance of each feature, largest first: its share of what the splits of all trees explain."""

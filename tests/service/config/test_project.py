@@ -35,7 +35,8 @@ def test_the_example_loads_and_says_what_it_says(tmp_path: Path) -> None:
 
 def test_what_is_commented_out_in_the_example_is_right_too() -> None:
     lines = example_project().splitlines()
-    wanted = ("# capacity", "# default", "# max_nodes", "# [forest.", "# log_capacity", "# lifetime", "# gamma_scale", "# rotate_")
+    names = ("capacity", "default", "max_nodes", "[forest.", "log_capacity", "lifetime", "gamma_scale", "rotate_")
+    wanted = tuple(f"# {name}" for name in names)
     text = "\n".join(line.removeprefix("# ") if line.startswith(wanted) else line for line in lines)
     project = parse_project(text, name="all.toml")
     assert (project.actions.capacity, project.reward.default) == (16, 0.0)
