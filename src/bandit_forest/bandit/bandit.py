@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -59,9 +60,9 @@ class Bandit:
     forest
         Other parameters of `BanditForest`, such as {"n_trees": 20}.
     policy
-        Makes another policy, called with `n_variables`, `n_actions` and `seed`; such a bandit cannot be saved. It takes
-        binary variables only: numbers that are not declared have five bins, and each hour, weekday and month of a
-        moment has a bin.
+        Makes another policy, such as `LinUcb`, called with `n_variables`, `n_actions` and, if it takes one, `seed`.
+        Such a bandit cannot be saved. The policy gets binary variables only: numbers that are not declared have five
+        bins, and each hour, weekday and month of a moment has a bin.
 
     Examples
     --------
@@ -379,8 +380,9 @@ class Bandit:
     def _make_policy(self, encoder: ContextEncoder, variable_names: list[str]) -> Policy:
         if self._policy is None:
             return make_forest(self.settings.forest, encoder, variable_names, self.registry.padded_names)
-        seed = self.settings.forest["seed"]
-        return self._policy(n_variables=encoder.n_variables, n_actions=self.registry.capacity, seed=seed)
+        sizes = {"n_variables": encoder.n_variables, "n_actions": self.registry.capacity}
+        seed = {"seed": self.settings.forest["seed"]} if "seed" in signature(self._policy).parameters else {}
+        return self._policy(**sizes, **seed)
 
     def _rename(self) -> None:
         if isinstance(self.model.policy, BanditForest):

@@ -171,7 +171,9 @@ class Model:
 
     def matrix(self, contexts: Sequence[EncodedContext]) -> Matrix:
         """Return the variables of checked contexts, one row each."""
-        return np.frombuffer(b"".join(map(self.encoded, contexts)), dtype=np.uint8).reshape(len(contexts), -1)
+        assert self.schema.encoder is not None
+        codes = np.frombuffer(b"".join(map(self.encoded, contexts)), dtype=np.uint8)
+        return codes.reshape(len(contexts), self.schema.encoder.n_variables)
 
     def _adopt(self, schema: Schema) -> None:
         assert schema.encoder is not None
