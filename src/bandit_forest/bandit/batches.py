@@ -93,11 +93,12 @@ def propensities(bandit: Bandit, rows: Any, available_actions: Any) -> NDArray[n
     enabled = bandit.registry.enabled.indices
     masks = np.array([of.mask for of in available], dtype=np.bool_).reshape(len(contexts), bandit.registry.capacity)
     if bandit.model.policy is None:
-        shares = masks / masks.sum(axis=1, keepdims=True)
+        shares: NDArray[np.float64] = masks / masks.sum(axis=1, keepdims=True)
     else:
         matrix = bandit.model.matrix(contexts)
         shares = bandit.forest(owner).propensities_many(matrix, available_actions=masks)
-    return shares[:, enabled]
+    drawn: NDArray[np.float64] = shares[:, enabled]
+    return drawn
 
 
 def _encode(bandit: Bandit, table: Table) -> Sequence[EncodedContext]:
