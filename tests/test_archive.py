@@ -28,6 +28,7 @@ from bandit_forest import (
     UniformOverRemaining,
     archive,
 )
+from bandit_forest.errors import OutdatedFileError
 
 pytestmark = pytest.mark.core
 
@@ -126,14 +127,19 @@ def test_a_tree_is_loaded_as_a_tree_and_names_are_kept(tmp_path):
         BanditTree.load(tmp_path / "forest.bf")
 
 
-@pytest.mark.parametrize("name", ["format-1", "format-1-greedy"])
-def test_the_golden_files_of_format_1_are_still_read(name):
-    """Made by `tests/golden/make.py` with the first release; decisions that follow must never change."""
+@pytest.mark.parametrize("name", ["format-1", "format-2", "format-2-greedy"])
+def test_the_golden_files_are_still_read(name):
+    """Made by `tests/golden/make.py` with each format; decisions that follow must never change."""
     forest = BanditForest.load(GOLDEN / f"{name}.bf")
     played = forest.play(*stream(200, seed=2))
     expected = np.load(GOLDEN / f"{name}-continued.npz")
     np.testing.assert_array_equal(played.actions, expected["actions"])
     np.testing.assert_array_equal(played.propensities, expected["propensities"])
+
+
+def test_a_default_forest_of_format_1_is_refused_with_the_way_out():
+    with pytest.raises(OutdatedFileError, match="learn"):
+        BanditForest.load(GOLDEN / "format-1-greedy.bf")
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +269,7 @@ def test_a_clock_in_an_old_header_is_read_if_it_is_the_path_s(saved):
     header["parameters"]["growth"] = growth | {"clock": "path"}
     assert_continue_alike(BanditForest._from_parts(header, arrays, name="forest.bf"), grown_forest())
     header["parameters"]["growth"] = growth | {"clock": "forest"}
-    with pytest.raises(DamagedFileError, match="its paths tested together, which this version cannot continue"):
+    with pytest.raises(DamagedFileError, match="grew by a rule of version 0.1 that is gone"):
         BanditForest._from_parts(header, arrays, name="forest.bf")
     header["parameters"]["growth"] = growth | {"estimate": "geometric"}
     with pytest.raises(DamagedFileError, match=r"must be one of 'plays', 'visits', 'scaled', 'weights'"):

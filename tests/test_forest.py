@@ -174,16 +174,18 @@ def test_wrong_parameters_are_refused_in_one_sentence(name, value):
         (Elimination, {"test_interval": 2**70}),
         (Elimination, {"estimate": "geometric"}),
         (Greedy, {"min_events": 1}),
-        (Greedy, {"min_events": 2**22}),
+        (Greedy, {"min_events": 2**25}),
         (Greedy, {"min_gain": -1.0}),
         (Greedy, {"min_gain": float("nan")}),
         (Greedy, {"shrinkage": 0.0}),
-        (Greedy, {"learning_share": 1.5}),
+        (Greedy, {"n_thresholds": 0}),
+        (Greedy, {"renewal_work": 0}),
+        (Greedy, {"linear": 1}),
         (Greedy, {"log_capacity": 100}),
         (Greedy, {"log_capacity": 0}),
-        (InverseGap, {"greed": 0.0}),
-        (InverseGap, {"greed": float("inf")}),
-        (InverseGap, {"greed": True}),
+        (InverseGap, {"gamma_scale": 0.0}),
+        (InverseGap, {"gamma_scale": float("inf")}),
+        (InverseGap, {"gamma_scale": True}),
         (InverseGap, {"optimism": -0.1}),
         (InverseGap, {"optimism": float("nan")}),
         (RoundRobin, {"quorum": 0.0}),
@@ -379,7 +381,8 @@ def test_rewards_that_do_not_vary_are_no_reason_to_split():
 def test_optimism_prefers_the_action_that_less_is_known_of():
     context, shares = np.zeros(3, dtype=np.uint8), []
     for optimism in (0.0, 0.3):
-        forest = BanditForest(n_variables=3, n_actions=2, n_trees=10, exploration=InverseGap(optimism=optimism))
+        rules = {"growth": Greedy(linear=False), "exploration": InverseGap(optimism=optimism)}
+        forest = BanditForest(n_variables=3, n_actions=2, n_trees=10, **rules)
         for action, n_events in ((0, 2000), (1, 100)):
             rewards = np.tile([0.0, 1.0], n_events // 2)
             contexts = np.zeros((n_events, 3), dtype=np.uint8)

@@ -1,4 +1,4 @@
-// Contexts as they come from JSON: the fields of an object become binary variables, where nothing about them is odd.
+// Contexts as they come from JSON: the fields of an object become variables, where nothing about them is odd.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,23 +22,29 @@ namespace bandit_forest {
 
 namespace {
 
-constexpr std::size_t odd = SIZE_MAX;  // no place: to be looked at in Python
+// What a value sets: a variable, to a code. One behind the last variable sets none.
+struct Outcome {
+    std::size_t variable;
+    std::uint8_t code = 1;
+};
 
-// Which variable a value sets, by kind of field; a place behind the last variable sets none.
+constexpr Outcome odd{SIZE_MAX};  // no variable: to be looked at in Python
+
 struct Flag {
     std::size_t if_false;
     std::size_t if_true;
 
-    std::size_t place(PyObject* value) const {
-        return value == Py_True ? if_true : value == Py_False ? if_false : odd;
+    Outcome outcome(PyObject* value) const {
+        return value == Py_True ? Outcome{if_true} : value == Py_False ? Outcome{if_false} : odd;
     }
 };
 
 struct Number {
-    std::vector<double> edges;        // where its bins meet
-    std::vector<std::size_t> places;  // by bin
+    std::vector<double> limits;          // where it is cut: its outcome is how many of them it reaches
+    std::vector<std::size_t> variables;  // by outcome
+    std::vector<std::uint8_t> codes;     // by outcome
 
-    std::size_t place(PyObject* value) const {
+    Outcome outcome(PyObject* value) const {
         double number = NAN;
         if (PyFloat_CheckExact(value)) {
             number = PyFloat_AS_DOUBLE(value);
@@ -50,32 +57,37 @@ struct Number {
         if (!std::isfinite(number)) {
             return odd;
         }
-        return places[static_cast<std::size_t>(std::ranges::upper_bound(edges, number) - edges.begin())];
+        const auto reached = static_cast<std::size_t>(std::ranges::upper_bound(limits, number) - limits.begin());
+        return {variables[reached], codes[reached]};
     }
 };
 
 struct Category {
-    nb::dict places;  // by value
+    nb::dict variables;                // by value
+    std::optional<std::size_t> other;  // where other values are allowed: their variable
 
-    std::size_t place(PyObject* value) const {
+    Outcome outcome(PyObject* value) const {
         if (!PyUnicode_CheckExact(value) && !PyLong_CheckExact(value)) {
             return odd;
         }
-        PyObject* const found = PyDict_GetItemWithError(places.ptr(), value);
-        return found == nullptr ? odd : PyLong_AsSize_t(found);
+        PyObject* const found = PyDict_GetItemWithError(variables.ptr(), value);
+        if (found != nullptr) {
+            return {PyLong_AsSize_t(found)};
+        }
+        return other.has_value() ? Outcome{*other} : odd;
     }
 };
 
 struct Field {
     nb::object name;
-    std::optional<std::size_t> missing;  // where a missing value is allowed: its place
+    std::optional<std::size_t> missing;  // where a missing value is allowed: its variable
     std::variant<Flag, Number, Category> kind;
 
-    std::size_t place(PyObject* value) const {
+    Outcome outcome(PyObject* value) const {
         if (value == nullptr || value == Py_None) {
-            return missing.value_or(odd);
+            return missing.has_value() ? Outcome{*missing} : odd;
         }
-        return std::visit([value](const auto& of_kind) { return of_kind.place(value); }, kind);
+        return std::visit([value](const auto& of_kind) { return of_kind.outcome(value); }, kind);
     }
 };
 
@@ -86,13 +98,17 @@ class FieldReader {
     void add_flag(nb::str name, std::optional<std::size_t> missing, std::size_t if_false, std::size_t if_true) {
         fields_.push_back({std::move(name), missing, Flag{if_false, if_true}});
     }
-    void add_number(nb::str name, std::optional<std::size_t> missing, std::vector<double> edges,
-                    std::vector<std::size_t> places) {
-        fields_.push_back({std::move(name), missing, Number{std::move(edges), std::move(places)}});
+    void add_number(nb::str name, std::optional<std::size_t> missing, std::vector<double> limits,
+                    std::vector<std::size_t> variables, std::vector<std::uint8_t> codes) {
+        if (variables.size() <= limits.size() || codes.size() <= limits.size()) {
+            throw std::invalid_argument("each outcome of a number needs a variable and a code");
+        }
+        fields_.push_back(
+            {std::move(name), missing, Number{std::move(limits), std::move(variables), std::move(codes)}});
     }
     void add_category(nb::str name, std::optional<std::size_t> missing,
-                      nb::typed<nb::dict, nb::object, nb::int_> places) {
-        fields_.push_back({std::move(name), missing, Category{std::move(places)}});
+                      nb::typed<nb::dict, nb::object, nb::int_> variables, std::optional<std::size_t> other) {
+        fields_.push_back({std::move(name), missing, Category{std::move(variables), other}});
     }
 
     // The variables of an object, a byte each. None when it has other fields, or an odd value.
@@ -110,16 +126,16 @@ class FieldReader {
         Py_ssize_t n_found = 0;
         for (Field& field : fields_) {
             PyObject* const value = find(context.ptr(), field, position);
-            const std::size_t place = field.place(value);
+            const Outcome outcome = field.outcome(value);
             n_found += value == nullptr ? 0 : 1;
             if (PyErr_Occurred() != nullptr) {  // texts of another class may refuse to be compared
                 throw nb::python_error();
             }
-            if (place == odd) {
+            if (outcome.variable == odd.variable) {
                 return std::nullopt;
             }
-            if (place < n_variables_) {  // otherwise an outcome without a variable
-                values[place] = 1;
+            if (outcome.variable < n_variables_) {  // otherwise an outcome without a variable
+                values[outcome.variable] = static_cast<char>(outcome.code);
             }
         }
         return n_found == PyDict_GET_SIZE(context.ptr()) ? std::optional(bits) : std::nullopt;
@@ -152,8 +168,9 @@ void bind_fields(nb::module_& m) {
     nb::class_<FieldReader>(m, "FieldReader")
         .def(nb::init<std::size_t>(), "n_variables"_a)
         .def("add_flag", &FieldReader::add_flag, "name"_a, "missing"_a.none(), "if_false"_a, "if_true"_a)
-        .def("add_number", &FieldReader::add_number, "name"_a, "missing"_a.none(), "edges"_a, "places"_a)
-        .def("add_category", &FieldReader::add_category, "name"_a, "missing"_a.none(), "places"_a)
+        .def("add_number", &FieldReader::add_number, "name"_a, "missing"_a.none(), "limits"_a, "variables"_a,
+             "codes"_a)
+        .def("add_category", &FieldReader::add_category, "name"_a, "missing"_a.none(), "variables"_a, "other"_a.none())
         .def("read", &FieldReader::read, "context"_a.none());
 }
 

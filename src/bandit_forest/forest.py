@@ -351,10 +351,10 @@ class BanditForest(CompiledPolicy):
     def variable_importance(self) -> NDArray[np.float64]:
         """Return the share of each variable in what the forest knows; zeros while it knows nothing.
 
-        Of the trees, it is the variance of the rewards that splits on the variable explain: how much the mean rewards of
-        the actions differ between the two sides, summed over events, less what chance would show. Of the linear part,
-        it is the variance of its estimates with the variable, over the last thousand events. Both are weighted as in
-        the estimates.
+        Of the trees, it is the variance of the rewards that splits on the variable explain: how much the mean rewards
+        of the actions differ between the two sides, summed over events, less what chance would show. Of the linear
+        part, it is the variance of its estimates with the variable, over the last thousand events. Both are
+        weighted as in the estimates.
         """
         explained = np.zeros(self._n_variables)
         for number in range(self._n_trees):

@@ -24,8 +24,8 @@ N_EVENTS = 1500
 SEEDS = [0, 1, 2]
 
 
-def make(*, n_variables: int, n_actions: int, seed: int = 0) -> BanditForest:
-    return BanditForest(n_variables=n_variables, n_actions=n_actions, n_trees=10, seed=seed)
+def make(**parameters: object) -> BanditForest:
+    return BanditForest(n_trees=10, **parameters)
 
 
 def events(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -150,6 +150,7 @@ def test_coba_with_raw_features():
     encoder = ContextEncoder().fit([{"age": age, "city": city} for age in (20, 40, 60) for city in ("x", "y")])
     learner = CobaLearner(features=encoder, make=make)
     assert learner.predict({"age": 30, "city": "x"}, [(1, 0), (0, 1)])[1] > 0
+    assert learner._policy.parameters["thresholds"] == encoder.thresholds
 
 
 def test_vowpal_wabbit_plays_our_worlds():

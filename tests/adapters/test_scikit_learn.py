@@ -49,7 +49,7 @@ def test_raw_features_are_encoded():
     rows = {"age": np.arange(100.0), "city": np.array(["x", "y"] * 50)}
     estimator = ForestEstimator(n_trees=3, reward_range=(0, 10))
     estimator.fit(rows, [1, 2] * 50, rewards=[10, 0] * 50, propensities=[0.5] * 100)
-    assert estimator.encoder_.n_variables == 6
+    assert estimator.encoder_.variable_names == ["age", "city = y"]
     assert estimator.predict(rows).shape == (100,)
     assert estimator.decision_function(rows).max() <= 10
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature, Feature, FeatureError, NumericFeature
 from bandit_forest.bandit.features.fitting import fit_columns
 from bandit_forest.bandit.features.schema import Schema
-from bandit_forest.encoding import Categorical, ContextEncoder, Numeric
+from bandit_forest.encoding import Binned, Categorical, ContextEncoder, Numeric
 
 pytestmark = pytest.mark.core
 
@@ -22,27 +22,62 @@ FIELDS = {
     "n": NumericFeature(edges=(-1.5, 0, 10)),
     "m": NumericFeature(edges=(0.5,), missing=True),
     "c": CategoricalFeature(values=("x", "y", 3), open=True, missing=True),
+    "one": NumericFeature(thresholds=(0,), missing=True),
+    "two": CategoricalFeature(values=("x", "y"), open=True),
     "d": CategoricalFeature(values=(1, 2)),
     "b": BooleanFeature(),
     "o": BooleanFeature(missing=True),
 }
 NUMBER = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53)
 CONTEXTS = st.fixed_dictionaries(
-    {"n": NUMBER, "d": st.sampled_from([1, 2]), "b": st.booleans()},
+    {"n": NUMBER, "two": st.text(max_size=1) | st.sampled_from("xy"), "d": st.sampled_from([1, 2]), "b": st.booleans()},
     optional={
         "m": NUMBER | st.none(),
+        "one": NUMBER | st.none(),
         "c": st.none() | st.text(max_size=3) | st.sampled_from(["x", "y", 3]) | st.integers(-5, 5),
         "o": st.booleans() | st.none(),
     },
 )
 READER = Schema.fit(FIELDS, [])
+ORDERED = FIELDS | {
+    "n": NumericFeature(thresholds=(-1.5, 0, 10)),
+    "m": NumericFeature(thresholds=(0.5, 3), missing=True),
+}
+ORDERED_READER = Schema.fit(ORDERED, [])
+READERS = pytest.mark.parametrize("reader", [READER, ORDERED_READER], ids=["bins", "ordered"])
 
 
-@given(CONTEXTS)
-def test_the_bits_are_those_of_the_encoder(context: dict[str, Any]) -> None:
-    assert READER.encoder is not None
-    assert READER.encode(context) == READER.encoder.encode(context).tobytes()
-    assert READER.encode_plainly(context) == READER.encode(context)
+@READERS
+@given(context=CONTEXTS)
+def test_the_codes_are_those_of_the_encoder(reader: Schema, context: dict[str, Any]) -> None:
+    assert reader.encoder is not None
+    assert reader.encode(context) == reader.encoder.encode(context).tobytes()
+    assert reader.encode_plainly(context) == reader.encode(context)
+
+
+@READERS
+@given(context=CONTEXTS)
+def test_plain_contexts_take_the_compiled_reader(reader: Schema, context: dict[str, Any]) -> None:
+    assert reader._read is not None
+    assert reader._read(context) == reader.encode_plainly(context)
+
+
+def test_thresholds_are_declared_or_learned() -> None:
+    features = {"age": NumericFeature(missing=True), "height": NumericFeature(thresholds=(1.5, 1.7))}
+    schema = Schema.fit(features, [{"age": age, "height": 1.6} for age in (30, None, 20, 40)])
+    assert schema.encoder is not None
+    assert schema.encoder.columns_["age"] == Numeric(thresholds=(30, 40), missing=True)
+    assert schema.encoder.columns_["height"] == Numeric(thresholds=(1.5, 1.7))
+    assert schema.encode({"age": 40, "height": 1.6}) == bytes([2, 0, 1])
+    assert schema.encode({"height": 2}) == bytes([0, 1, 2])
+
+
+@pytest.mark.parametrize("values", [("x",), ("x", "y"), ("x", "y", "z")])
+def test_an_unknown_value_of_an_open_feature_equals_no_known_one(values: tuple[str, ...]) -> None:
+    schema = Schema.fit({"c": CategoricalFeature(values=values, open=True)}, [])
+    codes = [schema.encode({"c": value}) for value in (*values, "unseen")]
+    assert len(set(codes)) == len(codes)
+    assert schema.encode({"c": "unseen too"}) == codes[-1]
 
 
 @given(CONTEXTS, st.randoms())
@@ -135,8 +170,8 @@ def test_while_bins_are_learned_contexts_are_checked_just_so() -> None:
 def test_bins_and_values_are_learned() -> None:
     contexts = [{"age": age, "city": city, "member": True} for age, city in zip(range(9), "xxyyzzzwv", strict=True)]
     columns = fit_columns(LEARNED, contexts)
-    assert columns["age"] == Numeric(edges=(3, 6), missing=True)
-    assert columns["city"] == Categorical(values=("x", "y", "z"))
+    assert columns["age"] == Binned(edges=(3, 6), missing=True)
+    assert columns["city"] == Categorical(values=("x", "y", "z"), other=True)
     assert columns["member"] == Categorical(values=(False, True))
 
 

@@ -27,7 +27,8 @@ class CobaLearner:
         A fitted `ContextEncoder` for contexts that are mappings of raw features; or the number of variables of contexts
         that are zeros and ones.
     make
-        Makes the policy, as `make(n_variables=..., n_actions=...)`; a forest by default.
+        Makes the policy, as `make(n_variables=..., n_actions=...)`, with `thresholds` where the encoder has ordered
+        variables; a forest by default.
     name
         Its name in coba's tables.
     reward_range
@@ -74,7 +75,7 @@ class CobaLearner:
     def _numbers_of(self, actions: Sequence[Any]) -> list[int]:
         if self._policy is None:
             self._numbers = {_key(action): number for number, action in enumerate(actions)}
-            self._policy = self._make(n_variables=self._contexts.n_variables, n_actions=len(actions))
+            self._policy = self._make(**self._contexts.arguments, n_actions=len(actions))
         return [self._number(action) for action in actions]
 
     def _number(self, action: Any) -> int:

@@ -1,4 +1,4 @@
-"""Contexts as other tools hold them, as the zeros and ones of a policy."""
+"""Contexts as other tools hold them, as the variables of a policy."""
 
 from __future__ import annotations
 
@@ -36,8 +36,14 @@ class ContextReader:
             return self._features.n_variables
         return max(self._features if isinstance(self._features, int) else len(self._features), 1)
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of a policy for these contexts: thresholds only where a variable is ordered."""
+        thresholds = self._features.thresholds if isinstance(self._features, ContextEncoder) else {}
+        return {"n_variables": self.n_variables} | ({"thresholds": thresholds} if thresholds else {})
+
     def read(self, context: Any) -> NDArray[np.uint8]:
-        """Return the zeros and ones of a context."""
+        """Return the code of each variable of a context."""
         features = self._features
         if isinstance(features, ContextEncoder):
             return features.encode(context)

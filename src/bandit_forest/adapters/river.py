@@ -35,7 +35,8 @@ class RiverPolicy(ContextualPolicy or object):  # type: ignore[misc]
     features
         A fitted `ContextEncoder` for raw features; or the names of features that are 0 or 1; 0 without contexts.
     make
-        Makes the policy, as `make(n_variables=..., n_actions=..., seed=...)`; a forest by default.
+        Makes the policy, as `make(n_variables=..., n_actions=..., seed=...)`, with `thresholds` where the encoder has
+        ordered variables; a forest by default.
     reward_range
         The least and the largest possible reward.
     seed
@@ -56,7 +57,7 @@ class RiverPolicy(ContextualPolicy or object):  # type: ignore[misc]
         self.arms, self.features, self.make, self.reward_range, self.seed = arms, features, make, reward_range, seed
         self._contexts = ContextReader(features, "RiverPolicy")
         self._numbers = {arm: number for number, arm in enumerate(arms)}
-        self._policy = make(n_variables=self._contexts.n_variables, n_actions=len(arms), seed=seed)
+        self._policy = make(**self._contexts.arguments, n_actions=len(arms), seed=seed)
         self._waiting: OrderedDict[tuple[bytes, int], list[float]] = OrderedDict()
 
     def _pull(self, arm_ids: Sequence[Any], context: dict[str, Any] | None = None) -> Any:

@@ -27,7 +27,7 @@ class ForestEstimator:
     n_trees
         Number of trees.
     n_bins
-        Largest number of bins of a numeric column.
+        Number of bins of a numeric column; None keeps numbers in order, as `ContextEncoder` does.
     reward_range
         The least and the largest possible reward.
     seed
@@ -44,8 +44,8 @@ class ForestEstimator:
     def __init__(
         self,
         *,
-        n_trees: int = 100,
-        n_bins: int = 5,
+        n_trees: int = 32,
+        n_bins: int | None = None,
         reward_range: tuple[float, float] = (0.0, 1.0),
         seed: int = 0,
     ) -> None:
@@ -143,6 +143,7 @@ class ForestEstimator:
         self.forest_ = BanditForest(
             n_variables=self.n_features_in_ if self.encoder_ is None else self.encoder_.n_variables,
             n_actions=len(self.classes_),
+            thresholds=None if self.encoder_ is None else self.encoder_.thresholds,
             n_trees=self.n_trees,
             seed=self.seed,
             variable_names=None if self.encoder_ is None else self.encoder_.variable_names,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -16,9 +17,9 @@ from bandit_forest.bandit import batches
 from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
-from bandit_forest.bandit.forests import make_forest
+from bandit_forest.bandit.forests import make_forest, takes_order
 from bandit_forest.bandit.model import Lesson, Model
-from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units
+from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
 from bandit_forest.bandit.registry import REMOVED, ActionRegistry, Available, check_action_names
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.encoding import ContextEncoder
@@ -46,9 +47,9 @@ class Bandit:
     reward_range
         Lowest and highest reward.
     features
-        What a context holds: a mapping from names to features such as `NumericFeature(edges=(30, 50))`, or to the name
-        of their kind ("numeric", "categorical", "boolean", "labels", "time"). None: names and kinds are learned too,
-        and each feature may be missing.
+        What a context holds: a mapping from names to features such as `NumericFeature(thresholds=(30, 50))`, or to the
+        name of their kind ("numeric", "categorical", "boolean", "labels", "time"). None: names and kinds are learned
+        too, and each feature may be missing.
     warm_up_events
         Number of lessons from which the features are learned, where they are not declared.
     capacity
@@ -59,7 +60,9 @@ class Bandit:
     forest
         Other parameters of `BanditForest`, such as {"n_trees": 20}.
     policy
-        Makes another policy, called with `n_variables`, `n_actions` and `seed`; such a bandit cannot be saved.
+        Makes another policy, such as `LinUcb`, called with `n_variables`, `n_actions` and, if it takes one, `seed`.
+        Such a bandit cannot be saved. The policy gets binary variables only: numbers that are not declared have five
+        bins, and each hour, weekday and month of a moment has a bin.
 
     Examples
     --------
@@ -91,6 +94,7 @@ class Bandit:
             warm_up_events=warm_up_events,
             forest={"seed": seed, **(forest or {})},
             owner="Bandit",
+            is_forest=policy is None,
         )
         self._begin(settings, policy)
         for name in names:
@@ -116,6 +120,7 @@ class Bandit:
             make_policy=self._make_policy,
             seed=settings.forest["seed"],
             warm_up_rule=settings.warm_up_rule,
+            ordered=policy is None and takes_order(settings.forest),
         )
 
     def __repr__(self) -> str:
@@ -294,6 +299,13 @@ class Bandit:
         told = forest.explain(self.model.variables(context), available_actions=available.indices)
         return explanation_in_units(told, self.rewards, len(self.registry.names))
 
+    def variables_in_words(self, context: Any) -> list[str]:
+        """Return what the variables of a checked context say, such as 'age in [18, 65)'."""
+        encoder = self.model.schema.encoder
+        assert encoder is not None
+        names = self.forest("Bandit.variables_in_words").variable_names
+        return variables_in_words(encoder, names, self.model.encoded(context))
+
     def importance(self) -> dict[str, float]:
         """Return the importance of each feature, largest first: its share of what the splits of all trees explain."""
         with self._lock:
@@ -304,7 +316,7 @@ class Bandit:
         """Return a view of one tree, with `to_text` and `to_svg`, in the names and units of the user."""
         with self._lock:
             forest = self.forest("Bandit.tree")
-            return tree_in_units(forest.tree(number), self.rewards, forest.variable_names, forest.action_names)
+            return tree_in_units(forest.tree(number), self.rewards)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, whole or not at all."""
@@ -368,8 +380,9 @@ class Bandit:
     def _make_policy(self, encoder: ContextEncoder, variable_names: list[str]) -> Policy:
         if self._policy is None:
             return make_forest(self.settings.forest, encoder, variable_names, self.registry.padded_names)
-        seed = self.settings.forest["seed"]
-        return self._policy(n_variables=encoder.n_variables, n_actions=self.registry.capacity, seed=seed)
+        sizes = {"n_variables": encoder.n_variables, "n_actions": self.registry.capacity}
+        seed = {"seed": self.settings.forest["seed"]} if "seed" in signature(self._policy).parameters else {}
+        return self._policy(**sizes, **seed)
 
     def _rename(self) -> None:
         if isinstance(self.model.policy, BanditForest):
@@ -384,6 +397,6 @@ class Bandit:
         assert schema.encoder is not None
         names = []
         for column, rule in schema.encoder.columns_.items():
-            n_variables = sum(variable is not None for variable in rule.outcome_names(column))
-            names += [schema.feature_of(column)] * n_variables
+            variables = {variable for variable in rule.outcome_names(column) if variable is not None}
+            names += [schema.feature_of(column)] * len(variables)
         return names

@@ -79,7 +79,7 @@ def mean_rewards(bandit: Bandit, rows: Any) -> NDArray[np.object_]:
     if bandit.model.policy is None:
         return np.full((len(contexts), len(enabled)), None, dtype=object)
     forest = bandit.forest("Bandit.mean_rewards")
-    means = np.array([forest.mean_rewards(bandit.model.variables(context))[enabled] for context in contexts])
+    means = forest.mean_rewards_many(bandit.model.matrix(contexts))[:, enabled]
     told = (bandit.rewards.low + means * (bandit.rewards.high - bandit.rewards.low)).astype(object)
     told[np.isnan(means)] = None
     return told
@@ -91,15 +91,14 @@ def propensities(bandit: Bandit, rows: Any, available_actions: Any) -> NDArray[n
     table, available = _availability(bandit, read_table(rows, owner), available_actions, owner)
     contexts = _encode(bandit, table)
     enabled = bandit.registry.enabled.indices
+    masks = np.array([of.mask for of in available], dtype=np.bool_).reshape(len(contexts), bandit.registry.capacity)
     if bandit.model.policy is None:
-        shares = [of.mask / of.mask.sum() for of in available]
+        shares: NDArray[np.float64] = masks / masks.sum(axis=1, keepdims=True)
     else:
-        forest = bandit.forest(owner)
-        shares = [
-            forest.propensities(bandit.model.variables(context), available_actions=of.indices)
-            for context, of in zip(contexts, available, strict=True)
-        ]
-    return np.array([share[enabled] for share in shares]).reshape(len(contexts), len(enabled))
+        matrix = bandit.model.matrix(contexts)
+        shares = bandit.forest(owner).propensities_many(matrix, available_actions=masks)
+    drawn: NDArray[np.float64] = shares[:, enabled]
+    return drawn
 
 
 def _encode(bandit: Bandit, table: Table) -> Sequence[EncodedContext]:

@@ -11,10 +11,10 @@ from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.forest import BanditForest
 
-__all__ = ["all_parameters", "engine_of", "make_forest"]
+__all__ = ["all_parameters", "engine_of", "make_forest", "takes_order"]
 
 _RULES = ("Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining")
-_ENGINES = {"Elimination": "elimination-1", "Greedy": "greedy-1"}
+_ENGINES = {"Elimination": "elimination-1", "Greedy": "greedy-2"}
 """What makes the decisions, by rule of growth. The number grows when the same lessons make other decisions."""
 
 
@@ -25,6 +25,7 @@ def make_forest(
     return BanditForest(
         n_variables=encoder.n_variables,
         n_actions=len(action_names),
+        thresholds=encoder.thresholds,
         variable_names=variable_names,
         action_names=action_names,
         **_arguments(parameters),
@@ -44,7 +45,8 @@ def all_parameters(given: Mapping[str, Any], owner: str) -> dict[str, Any]:
     except TypeError as error:  # an unknown parameter
         known = "n_trees, max_depth, variable_share, max_nodes, seed, growth and exploration"
         raise InvalidArgumentError(f"The parameters of {owner} must be among {known}: {error}.") from None
-    parameters = {name: value for name, value in forest.parameters.items() if not name.startswith(("n_v", "n_a"))}
+    own = ("n_variables", "n_actions", "thresholds")  # these come from the features and the actions
+    parameters = {name: value for name, value in forest.parameters.items() if name not in own}
     for rule in ("growth", "exploration"):
         parameters[rule] = {"rule": type(parameters[rule]).__name__, **asdict(parameters[rule])}
     return parameters
@@ -59,6 +61,11 @@ def engine_of(parameters: Mapping[str, Any]) -> str:
     'elimination-1'
     """
     return _ENGINES[parameters["growth"]["rule"]]
+
+
+def takes_order(parameters: Mapping[str, Any]) -> bool:
+    """Return whether a forest with all its parameters takes ordered variables: only Greedy growth does."""
+    return bool(parameters["growth"]["rule"] == "Greedy")
 
 
 def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class Model:
     warm_up_rule
         "lessons", or "events" as in storage folders of version 0.1: contexts count as soon as they are decided, and are
         told by `see`.
+    ordered
+        Whether the policy takes ordered variables: it decides what becomes of numbers that nobody has declared.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Model:
         make_policy: Callable[[ContextEncoder, list[str]], Policy],
         seed: int,
         warm_up_rule: WarmUpRule = "lessons",
+        ordered: bool = True,
     ) -> None:
         self.policy: Policy | None = None
         self.version = 0
@@ -74,6 +77,7 @@ class Model:
         self._declared = features is not None
         self._warm_up_events = warm_up_events
         self._warm_up_rule = warm_up_rule
+        self._ordered = ordered
         self._make_policy = make_policy
         self._seed = seed
         self.schema = Schema(features or {}, None)
@@ -148,7 +152,7 @@ class Model:
 
     def fit(self, contexts: list[dict[str, Any]]) -> None:
         """Learn the schema from checked contexts, make the policy, and learn the lessons that have waited."""
-        features = self.schema.features if self._declared else tell_features(self._kinds)
+        features = self.schema.features if self._declared else tell_features(self._kinds, ordered=self._ordered)
         self._adopt(Schema.fit(features, contexts))
         lessons, self.warm_up_lessons, self.warm_up_contexts = self.warm_up_lessons, [], []
         self.learn_many(lessons)
@@ -167,7 +171,9 @@ class Model:
 
     def matrix(self, contexts: Sequence[EncodedContext]) -> Matrix:
         """Return the variables of checked contexts, one row each."""
-        return np.frombuffer(b"".join(map(self.encoded, contexts)), dtype=np.uint8).reshape(len(contexts), -1)
+        assert self.schema.encoder is not None
+        codes = np.frombuffer(b"".join(map(self.encoded, contexts)), dtype=np.uint8)
+        return codes.reshape(len(contexts), self.schema.encoder.n_variables)
 
     def _adopt(self, schema: Schema) -> None:
         assert schema.encoder is not None

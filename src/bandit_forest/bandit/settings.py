@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bandit_forest.bandit.features.kinds import KINDS, Feature, feature_from_json, feature_to_json
-from bandit_forest.bandit.forests import all_parameters
+from bandit_forest.bandit.features.kinds import KINDS, Feature, default_feature, feature_from_json, feature_to_json
+from bandit_forest.bandit.forests import all_parameters, takes_order
 from bandit_forest.bandit.model import WarmUpRule
 from bandit_forest.bandit.registry import ActionRegistry
 from bandit_forest.bandit.rewards import RewardRange
@@ -42,14 +42,17 @@ class BanditSettings:
         warm_up_events: int,
         forest: Mapping[str, Any],
         owner: str,
+        is_forest: bool = True,
     ) -> BanditSettings:
-        """Return the settings of checked arguments."""
+        """Return the settings of checked arguments; `is_forest` is False when another policy decides."""
+        parameters = all_parameters(forest, "the forest")
+        ordered = is_forest and takes_order(parameters)
         return cls(
-            features=None if features is None else _features(features, owner),
+            features=None if features is None else _features(features, owner, ordered=ordered),
             rewards=RewardRange.of(reward_range, owner),
             capacity=ActionRegistry.capacity_for(n_actions, capacity, owner),
             warm_up_events=check_int(warm_up_events, "warm_up_events", owner, high=_MOST_WARM_UP),
-            forest=all_parameters(forest, "the forest"),
+            forest=parameters,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -78,7 +81,7 @@ class BanditSettings:
         )
 
 
-def _features(features: Any, owner: str) -> dict[str, Feature]:
+def _features(features: Any, owner: str, *, ordered: bool) -> dict[str, Feature]:
     """Return declared features; the name of a kind stands for the feature with its defaults, and may be missing."""
     rule = "a mapping from names to features, or to one of " + ", ".join(f"'{kind}'" for kind in KINDS)
     if not isinstance(features, Mapping) or not features:
@@ -88,9 +91,12 @@ def _features(features: Any, owner: str) -> dict[str, Feature]:
         if not isinstance(name, str):
             refuse("features", owner, rule, name)
         if isinstance(feature, Feature):
+            if feature.is_ordered and not ordered:
+                what = "a number" if feature.kind == "numeric" else "true"
+                refuse("bins", f"[context.{name}]", f"{what}, since only Greedy growth takes numbers in order", None)
             made[name] = feature
         elif isinstance(feature, str) and feature in KINDS:
-            made[name] = KINDS[feature](missing=True)
+            made[name] = default_feature(feature, ordered=ordered)
         else:
             refuse("features", owner, rule, {name: feature})
     return made

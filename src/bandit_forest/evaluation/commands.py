@@ -106,7 +106,7 @@ def learn(
     reward_low: Low = 0.0,
     reward_high: High = 1.0,
     encoder: Encoder = None,
-    trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 100,
+    trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 32,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
 ) -> None:
     """Make a forest from a log, and tell what it would have earned while it learned."""
@@ -124,6 +124,7 @@ def learn(
     forest = BanditForest(
         n_variables=len(names),
         n_actions=len(source.action_names),
+        thresholds=None if known is None else known.thresholds,
         n_trees=trees,
         seed=seed,
         variable_names=names,

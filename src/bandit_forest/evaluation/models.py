@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -56,10 +56,22 @@ class ActionMeans:
 
 
 class ForestMeans:
-    """Mean rewards of a fresh forest that learns along the log; a piece of events is predicted before it is learned."""
+    """Mean rewards of a fresh forest that learns along the log; a piece of events is predicted before it is learned.
 
-    def __init__(self, n_variables: int, n_actions: int, *, seed: int = 0) -> None:
-        self._forest = BanditForest(n_variables=n_variables, n_actions=n_actions, n_trees=_N_TREES, seed=seed)
+    Parameters
+    ----------
+    n_variables, n_actions
+        Number of variables of a context, and of actions.
+    thresholds
+        Thresholds of the ordered variables, as `BanditForest` takes them.
+    """
+
+    def __init__(
+        self, n_variables: int, n_actions: int, *, thresholds: Mapping[int, Sequence[float]] | None = None
+    ) -> None:
+        self._forest = BanditForest(
+            n_variables=n_variables, n_actions=n_actions, thresholds=thresholds, n_trees=_N_TREES
+        )
         self._n_seen = 0
 
     def predict_and_learn(
@@ -134,15 +146,27 @@ class LoggingModel:
     """Softmax regression of the logged action on the context, by AdaGrad; it predicts a piece before it learns it.
 
     It serves to test propensities: a policy that acts like the logging policy has importance weights close to one.
+
+    Parameters
+    ----------
+    n_variables, n_actions
+        Number of variables of a context, and of actions.
+    thresholds
+        Thresholds of the ordered variables, whose codes are divided by the largest.
     """
 
-    def __init__(self, n_variables: int, n_actions: int) -> None:
+    def __init__(
+        self, n_variables: int, n_actions: int, *, thresholds: Mapping[int, Sequence[float]] | None = None
+    ) -> None:
+        self._largest = np.ones(n_variables)
+        for variable, numbers in (thresholds or {}).items():
+            self._largest[variable] = len(numbers)
         self._weights = np.zeros((n_variables + 1, n_actions))
         self._squares = np.full((n_variables + 1, n_actions), 1e-3)
 
     def predict_and_learn(self, contexts: Bits, actions: NDArray[np.int64]) -> Floats:
         """Return the expected probability of every action, one row per event, and learn."""
-        inputs = np.hstack([contexts - 0.5, np.ones((len(contexts), 1))])
+        inputs = np.hstack([contexts / self._largest - 0.5, np.ones((len(contexts), 1))])
         expected = np.empty((len(actions), self._weights.shape[1]))
         for start in range(0, len(actions), _STEP):
             rows = slice(start, start + _STEP)

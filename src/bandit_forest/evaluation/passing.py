@@ -71,10 +71,12 @@ class Pass:
     ) -> None:
         self._source, self._targets, self._confidence = source, targets, confidence
         self._means, self._encoder = means, encoder
+        self._has_contexts = False
         self._logging: LoggingModel | None = None
         self._fits = [FittedMeans(source.reward_range) for _ in targets]
         self.sequences = [ValueSequence(reward_range=source.reward_range) for _ in targets]
         self.parts: list[Part] = []
+        self._part_is_full = False
 
     def run(self, progress: Callable[[int], object] | None) -> None:
         """Read all events."""
@@ -92,21 +94,18 @@ class Pass:
         if self.parts and not self._part_is_full:
             self._close(self.parts[-1])
 
-    _part_is_full = False
-
     def _close(self, part: Part) -> None:
         part.sequences = [sequence.value(self._confidence) for sequence in self.sequences]
 
     def _add(self, log: Log, part: Part) -> None:
         contexts = self._contexts(log)
         if self._logging is None:
-            self._logging = LoggingModel(contexts.shape[1], log.n_actions)
+            self._logging = LoggingModel(contexts.shape[1], log.n_actions, thresholds=self._thresholds)
         part.balance.add(log, self._logging.predict_and_learn(contexts, log.actions))
         part.end_time = None if log.times is None else float(log.times[-1])
         low, high = log.reward_range
         if self._means is None:
-            width = contexts.shape[1]
-            self._means = ForestMeans(width, log.n_actions) if width else ActionMeans(log.n_actions)
+            self._means = self._fresh_means(contexts.shape[1], log.n_actions)
         shares = (log.rewards - low) / (high - low)
         means = self._means.predict_and_learn(contexts, log.actions, shares, log.propensities)
         known = np.flatnonzero(~np.isnan(log.rewards))
@@ -130,8 +129,19 @@ class Pass:
         largest = [float(one.weights.max(initial=0.0)) for one in evidence]
         part.largest_weights = np.maximum(part.largest_weights, [1.0, *largest])
 
+    def _fresh_means(self, n_variables: int, n_actions: int) -> Means:
+        if not n_variables:
+            return ActionMeans(n_actions)
+        return ForestMeans(n_variables, n_actions, thresholds=self._thresholds)
+
+    @property
+    def _thresholds(self) -> dict[int, tuple[float, ...]] | None:
+        """Thresholds of the ordered variables that `_contexts` returns; those of a log's own contexts are binary."""
+        return None if self._encoder is None or self._has_contexts else self._encoder.thresholds
+
     def _contexts(self, log: Log) -> NDArray[np.uint8]:
         """Return the contexts for the models that learn along: none where the log has neither contexts nor features."""
+        self._has_contexts = log.contexts is not None
         if log.contexts is not None:
             return log.contexts
         if not log.features:

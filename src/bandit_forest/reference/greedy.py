@@ -2,8 +2,8 @@
 
 Trees are grown from the log of all events, again and again, one after the other. Work on a tree is paid for by events;
 when it is done, the tree learns the events that came meanwhile and takes the place of the old one. Between, events are
-learned in the leaves. A linear part stands beside the trees. The forest draws by inverse gap weighting on upper confidence
-bounds of what both estimate together.
+learned in the leaves. A linear part stands beside the trees. The forest draws by inverse gap weighting on upper
+confidence bounds of what both estimate together.
 """
 
 from __future__ import annotations

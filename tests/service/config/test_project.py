@@ -6,11 +6,12 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from projects import make_project
 
-from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeature
+from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeature, TimeFeature
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.project_file import example_project, load_project, parse_project
@@ -24,28 +25,22 @@ def test_the_example_loads_and_says_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "offers.toml").write_text(example_project())
     project = load_project(tmp_path / "offers.toml")
     assert project.actions.names == ("discount", "free shipping", "nothing")
-<<<<<<< HEAD:tests/service/config/test_project.py
-    assert project.context["age"] == NumericFeature(edges=(25.0, 35.0, 50.0, 65.0), missing=True)
-    assert project.context["basket"] == NumericFeature(n_bins=5)
+    assert project.context["age"] == NumericFeature(thresholds=(25.0, 35.0, 50.0, 65.0), missing=True)
+    assert project.context["basket"] == NumericFeature()
     assert project.context["country"] == CategoricalFeature(values=("FR", "DE", "ES", "IT"), open=True)
     assert project.context["member"] == BooleanFeature()
-=======
-    assert project.context["age"] == NumericField(thresholds=(25.0, 35.0, 50.0, 65.0), missing=True)
-    assert project.context["basket"] == NumericField()
-    assert project.context["country"] == CategoricalField(values=("FR", "DE", "ES", "IT"), open=True)
-    assert project.context["member"] == BooleanField()
->>>>>>> daedfc6621a8f88f1395d30454779d93a9b83589:tests/service/test_project.py
     assert project.storage.folder == tmp_path / "bandit-forest-data"
     assert project.server.is_loopback
 
 
 def test_what_is_commented_out_in_the_example_is_right_too() -> None:
     lines = example_project().splitlines()
-    wanted = ("# capacity", "# default", "# max_nodes", "# [forest.", "# log_capacity", "# greed", "# rotate_")
+    names = ("capacity", "default", "max_nodes", "[forest.", "log_capacity", "lifetime", "gamma_scale", "rotate_")
+    wanted = tuple(f"# {name}" for name in names)
     text = "\n".join(line.removeprefix("# ") if line.startswith(wanted) else line for line in lines)
     project = parse_project(text, name="all.toml")
     assert (project.actions.capacity, project.reward.default) == (16, 0.0)
-    assert project.forest["exploration"] == {"greed": 10.0}
+    assert project.forest["exploration"] == {"gamma_scale": 100.0}
 
 
 def test_the_smallest_project_has_defaults() -> None:
@@ -61,20 +56,12 @@ def test_the_smallest_project_has_defaults() -> None:
         (("n_trees = 100", "n_tree = 100"), "n_tree", "Did you mean 'n_trees'?"),
         (("[reward]", "[rewards]"), "[rewards]", "Did you mean 'reward'?"),
         (("high = 1.0", "high = -1"), "high", "above 'low'"),
-<<<<<<< HEAD:tests/service/config/test_project.py
         (("window_seconds = 86400 ", "window_seconds = 0"), "window_seconds", "> 0.0"),
         (('on_duplicate = "refuse"', 'on_duplicate = "learn"'), "on_duplicate", "'refuse' or 'ignore'"),
-        (("edges = [25, 35, 50, 65]", "edges = [25, 25]"), "edges", "increasing"),
-        (("bins = 5 ", "bin = 5 "), "bin =", "Did you mean 'bins'?"),
-        (('kind = "boolean"', 'kind = "bool"'), 'kind = "bool"', "'numeric', 'categorical', 'boolean'"),
-=======
-        (("window_seconds = 86400 ", "window_seconds = 0"), "window_seconds", "above 0"),
-        (('second = "refuse"', 'second = "learn"'), "second", "'refuse' or 'ignore'"),
         (("thresholds = [25, 35, 50, 65]", "thresholds = [25, 25]"), "thresholds", "increasing"),
         (("thresholds = [25, 35, 50, 65]", "edges = [25, 25]"), "edges", "increasing"),
         (("thresholds = [25, 35, 50, 65]", "bin = 5 "), "bin =", "Did you mean 'bins'?"),
-        (('kind = "boolean"', 'kind = "bool"'), 'kind = "bool"', "'numeric', 'categorical' or 'boolean'"),
->>>>>>> daedfc6621a8f88f1395d30454779d93a9b83589:tests/service/test_project.py
+        (('kind = "boolean"', 'kind = "bool"'), 'kind = "bool"', "'numeric', 'categorical', 'boolean'"),
         (('host = "127.0.0.1"', 'host = "0.0.0.0"'), "host", "unless [keys] has both"),
         (("port = 8420", "port = 84200"), "port", "<= 65535"),
         (('names = ["discount", ', 'names = ["nothing", '), "names", "different"),
@@ -146,10 +133,7 @@ def test_a_folder_keeps_what_it_was_made_with(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="context"):
         adopt(make_project(tmp_path, actions=project.actions, context={"member": BooleanFeature()}), identity)
     with pytest.raises(InvalidArgumentError, match="capacity"):
-<<<<<<< HEAD:tests/service/config/test_project.py
         adopt(make_project(tmp_path, actions=Actions(names=("a",), capacity=20)), identity)
-=======
-        adopt(make_project(tmp_path, actions=Actions(names=("a",), capacity=20)), definition)
 
 
 OLD_FIELDS = {
@@ -157,43 +141,54 @@ OLD_FIELDS = {
     "basket": {"edges": [10.0, 20.0], "kind": "NumericField", "missing": False, "n_bins": 5},
     "member": {"kind": "BooleanField", "missing": False},
 }
+ELIMINATION = {"growth": {"rule": "Elimination"}, "exploration": {"rule": "RoundRobin"}}
 
 
-def test_a_folder_from_before_numbers_were_ordered_keeps_its_bins(tmp_path: Path) -> None:
-    fields = {"age": NumericField(missing=True), "basket": NumericField(edges=(10, 20)), "member": BooleanField()}
-    project = make_project(tmp_path, context=fields)
-    made = json.loads(define(project))
-    definition = json.dumps(made | {"context": OLD_FIELDS})
-    assert adopt(project, json.dumps(made)).context["age"].is_ordered
-    adopted = adopt(project, definition).context
-    assert adopted["age"] == NumericField(n_bins=5, missing=True)
-    assert adopted["basket"] == NumericField(edges=(10, 20), n_bins=5)
-    explicit = fields | {"age": NumericField(n_bins=5, missing=True)}
-    assert adopt(make_project(tmp_path, context=explicit), definition).context == adopted
-    for wrong in (NumericField(n_bins=4, missing=True), NumericField(thresholds=(5, 6), missing=True)):
+@pytest.mark.parametrize("forest", [{}, ELIMINATION])
+def test_a_folder_from_before_numbers_were_ordered_keeps_its_bins(tmp_path: Path, forest: dict[str, Any]) -> None:
+    features = {
+        "age": NumericFeature(missing=True),
+        "basket": NumericFeature(edges=(10, 20)),
+        "member": BooleanFeature(),
+    }
+    explicit = features | {"age": NumericFeature(n_bins=5, missing=True)}
+    settings = make_project(tmp_path, context=explicit, forest=forest).settings
+    made = settings.to_json() | {"context": OLD_FIELDS, "order": list(OLD_FIELDS)}
+    identity = StorageIdentity.from_text(json.dumps(made))
+    adopted = adopt(make_project(tmp_path, context=features, forest=forest), identity).settings.features
+    assert adopted is not None
+    assert adopted["age"] == NumericFeature(n_bins=5, missing=True)
+    assert adopted["basket"] == NumericFeature(edges=(10, 20), n_bins=5)
+    assert adopt(make_project(tmp_path, context=explicit, forest=forest), identity).settings.features == adopted
+    for wrong in (NumericFeature(n_bins=4, missing=True), NumericFeature(thresholds=(5, 6), missing=True)):
         with pytest.raises(InvalidArgumentError, match="as when the storage folder was made"):
-            adopt(make_project(tmp_path, context=fields | {"age": wrong}), definition)
+            adopt(make_project(tmp_path, context=features | {"age": wrong}, forest=forest), identity)
+
+
+def test_a_new_folder_keeps_numbers_in_order(tmp_path: Path) -> None:
+    project = make_project(tmp_path, context={"age": NumericFeature()})
+    identity = StorageIdentity.from_text(StorageIdentity.of(project.settings).to_text())
+    assert adopt(project, identity).settings.features == {"age": NumericFeature()}
 
 
 def test_thresholds_are_declared_or_left_open_and_exclude_bins() -> None:
-    field = '[context.age]\nkind = "numeric"\n'
-    project = parse_project(SMALLEST + field, name="small.toml")
-    assert project.context["age"] == NumericField()
-    project = parse_project(SMALLEST + field + "thresholds = [18, 38]", name="small.toml")
-    assert project.context["age"] == NumericField(thresholds=(18.0, 38.0))
+    table = '[context.age]\nkind = "numeric"\n'
+    project = parse_project(SMALLEST + table, name="small.toml")
+    assert project.context["age"] == NumericFeature()
+    project = parse_project(SMALLEST + table + "thresholds = [18, 38]", name="small.toml")
+    assert project.context["age"] == NumericFeature(thresholds=(18.0, 38.0))
     for wrong in (
         "thresholds = [38, 18]",
         "thresholds = []",
         "thresholds = [1]\nbins = 5",
         "thresholds = [1]\nedges = [1]",
     ):
-        with pytest.raises(InvalidArgumentError, match=r"small\.toml, line \d+: The 'thresholds' of a numeric field"):
-            parse_project(SMALLEST + field + wrong, name="small.toml")
+        with pytest.raises(InvalidArgumentError, match=r"small\.toml, line \d+: The 'thresholds' of a numeric feature"):
+            parse_project(SMALLEST + table + wrong, name="small.toml")
 
 
 def test_numbers_in_order_need_greedy_growth(tmp_path: Path) -> None:
-    forest = {"growth": {"rule": "Elimination"}, "exploration": {"rule": "RoundRobin"}}
-    with pytest.raises(InvalidArgumentError, match="only Greedy growth takes numbers in order"):
-        define(make_project(tmp_path, context={"age": NumericField()}, forest=forest))
-    assert define(make_project(tmp_path, context={"age": NumericField(n_bins=5)}, forest=forest))
->>>>>>> daedfc6621a8f88f1395d30454779d93a9b83589:tests/service/test_project.py
+    for feature in (NumericFeature(), TimeFeature()):
+        with pytest.raises(InvalidArgumentError, match="only Greedy growth takes numbers in order"):
+            _ = make_project(tmp_path, context={"age": feature}, forest=ELIMINATION).settings
+    assert make_project(tmp_path, context={"age": NumericFeature(n_bins=5)}, forest=ELIMINATION).settings

@@ -290,8 +290,8 @@ def test_it_tells_that_bins_are_learned(tmp_path, browser):
     more = '[context.basket]\nkind = "numeric"\nbins = 3\n'
     with Running(write_project(tmp_path, project=learned, more=more)) as young:
         page = Page(browser, young.address).open().wait_until_live()
-        assert page.text("#news").startswith("Warming up: 50 more contexts are needed")
-        assert "The forest is made when" in page.text("#importance")
+        assert page.text("#news").startswith("Warming up: 50 more lessons are needed")
+        assert "The forest is made after 50 more lessons" in page.text("#importance")
 
 
 def test_it_raises_the_alarm_when_the_disk_is_full(tmp_path, browser):

@@ -418,7 +418,8 @@ def test_a_learned_value_may_make_the_name_of_another_variable(tmp_path: Path) -
             decided = decider.decide(given, event_id=f"e{number}")
             decider.reward(decided.event_id, 1.0)
         assert decider.forest is not None
-        assert decider.forest.variable_names == ("a = x", "a = y", "a = z", "a = x (2)", "b = x", "b = y", "b = z")
+        own = ("a = x", "a = y", "a = z", "a is another value")
+        assert decider.forest.variable_names == (*own, "a = x (2)", "b = x", "b = y", "b = z")
         assert decider.explain("e6")["variables"] == ["a = x", "a = x (2)", "b = x"]
         before = image(decider)
     with opened(project) as decider:
@@ -431,7 +432,7 @@ def test_an_event_is_explained(tmp_path: Path) -> None:
         play(decider, 60)
         told = decider.explain("e3")
         assert (told["state"], told["reward"]) == ("rewarded", decider.state.remembered["e3"].reward)
-        assert told["variables"] == ["age in [30, 50)", "member"]
+        assert told["variables"] == ["age in [30, 50)", "city is another value", "member"]
         assert told["mean_rewards"].keys() == told["votes"].keys() == {"a", "b", "c"}
         assert sum(told["votes"].values()) == 5
         json.dumps(told, allow_nan=False)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from projects import GIVEN, LEARNED, Clock, Decider, context, make_project, opened, play
 
 from bandit_forest import Bandit
+from bandit_forest.bandit import NumericFeature
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
-<<<<<<< HEAD:tests/service/recovery/test_recovery.py
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, Limits, RewardRule
 from bandit_forest.service.domain.state import State
@@ -27,16 +27,6 @@ from bandit_forest.service.journal.files import journal_files, last_seq, read_en
 from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
 from bandit_forest.service.recovery.snapshots import snapshot_files, take_snapshot
 from bandit_forest.service.recovery.verify import verify
-=======
-from bandit_forest.service.decider import Decider
-from bandit_forest.service.fields import NumericField
-from bandit_forest.service.journal_files import journal_files, last_seq, read_entries
-from bandit_forest.service.project import Actions, Limits, Project, RewardRule
-from bandit_forest.service.recovery import adopted, rebuild, recover, verify
-from bandit_forest.service.refusals import ServiceError
-from bandit_forest.service.snapshots import snapshot_files, take_snapshot
-from bandit_forest.service.state import State
->>>>>>> daedfc6621a8f88f1395d30454779d93a9b83589:tests/service/test_recovery.py
 
 IDS = st.sampled_from(["e1", "e2", "e3", "e4", "e5", "e6"])
 NAMES = st.sampled_from(["a", "b", "c", "d", "e"])
@@ -185,16 +175,15 @@ def test_a_restarted_service_decides_as_one_that_never_stopped(tmp_path: Path) -
 
 
 def test_ordered_numbers_are_recovered(tmp_path: Path) -> None:
-    project = make_project(tmp_path, context=GIVEN | {"age": NumericField(missing=True)}, warm_up_events=20)
+    project = make_project(tmp_path, context=GIVEN | {"age": NumericFeature(missing=True)}, warm_up_events=20)
     for start in (0, 60):
         with opened(project) as decider:
             play(decider, 60, start)
-            forest = decider._desk.state.model.forest
-    assert forest is not None
+            forest = decider.context.bandit.forest("the test")
     assert list(forest.variable_names[:2]) == ["age", "age is missing"]
     assert len(forest.parameters["thresholds"][0]) > 5
     _check_recovery(project, None)
-    assert verify(adopted(project)[0]).n_events == forest.n_events
+    assert verify(project).n_events == forest.n_events
 
 
 def test_damaged_snapshots_are_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -18,21 +18,15 @@ from bandit_forest.bandit.features.kinds import (
     LabelsFeature,
     NumericFeature,
     TimeFeature,
+    default_feature,
 )
 from bandit_forest.bandit.features.values import expanded, moment, plain
-from bandit_forest.encoding import Categorical, Column, Numeric
-from bandit_forest.encoding.fitting import fit_column
+from bandit_forest.encoding import Binned, Categorical, Column, Numeric
+from bandit_forest.encoding.fitting import Resolution, fit_column
 
 __all__ = ["fit_columns", "fit_labels", "kind_of", "tell_features"]
 
 Context = Mapping[str, Any]
-_KINDS: dict[str, Feature] = {
-    "boolean": BooleanFeature(missing=True),
-    "numeric": NumericFeature(missing=True),
-    "categorical": CategoricalFeature(missing=True),
-    "labels": LabelsFeature(missing=True),
-    "time": TimeFeature(missing=True),
-}
 
 
 def kind_of(name: str, given: Any) -> str | None:
@@ -59,9 +53,9 @@ def kind_of(name: str, given: Any) -> str | None:
     raise FeatureError(name, "a number, a text, true or false, a moment, a list of texts, or missing", given)
 
 
-def tell_features(kinds: Mapping[str, str | None]) -> dict[str, Feature]:
+def tell_features(kinds: Mapping[str, str | None], *, ordered: bool) -> dict[str, Feature]:
     """Return the feature of each name; one that was always missing is taken for a category. All may be missing."""
-    return {name: _KINDS[kind or "categorical"] for name, kind in kinds.items()}
+    return {name: default_feature(kind or "categorical", ordered=ordered) for name, kind in kinds.items()}
 
 
 def fit_labels(name: str, feature: Feature, contexts: Sequence[Context]) -> Feature:
@@ -82,7 +76,9 @@ def fit_columns(features: Mapping[str, Feature], contexts: Sequence[Context]) ->
     --------
     >>> contexts = [{"age": age} for age in range(20, 30)]
     >>> fit_columns({"age": NumericFeature(n_bins=2)}, contexts)
-    {'age': Numeric(edges=(25.0,), missing=False)}
+    {'age': Binned(edges=(25.0,), missing=False)}
+    >>> fit_columns({"age": NumericFeature()}, contexts[:4])
+    {'age': Numeric(thresholds=(21.0, 22.0, 23.0), missing=False)}
     """
     columns: dict[str, Column] = {}
     for name, feature in features.items():
@@ -90,21 +86,23 @@ def fit_columns(features: Mapping[str, Feature], contexts: Sequence[Context]) ->
             columns |= {column: Categorical(values=(False, True)) for column in expanded(feature, name, None)}
         elif isinstance(feature, TimeFeature):
             columns |= {
-                f"{name} {part}": Numeric(edges=tuple(range(1, end)), missing=feature.missing)
-                for part, end in TIME_PARTS.items()
+                f"{name} {part}": _numbers(numbers[1:], ordered=feature.is_ordered, missing=feature.missing)
+                for part, numbers in TIME_PARTS.items()
             }
         else:
             columns[name] = _column(name, feature, [context.get(name) for context in contexts])
     return columns
 
 
-def _column(name: str, feature: NumericFeature | CategoricalFeature | BooleanFeature, values: list[Any]) -> Column:
-    known = [value for value in values if value is not None]
+def _column(name: str, feature: NumericFeature | CategoricalFeature | BooleanFeature, given: list[Any]) -> Column:
+    known = [value for value in given if value is not None]
     if isinstance(feature, BooleanFeature):
         return Categorical(values=(False, True), missing=feature.missing)
     if isinstance(feature, CategoricalFeature):
-        return Categorical(values=feature.values or _frequent(known, feature.max_values), missing=feature.missing)
-    return Numeric(edges=feature.edges or _edges(name, known, feature.n_bins), missing=feature.missing)
+        values = feature.values or _frequent(known, feature.max_values)
+        return Categorical(values=values, other=feature.is_open and feature.other, missing=feature.missing)
+    limits = feature.thresholds or feature.edges or _limits(name, known, feature.n_bins)
+    return _numbers(limits, ordered=feature.is_ordered, missing=feature.missing)
 
 
 def _frequent(known: list[Any], most: int) -> tuple[Any, ...]:
@@ -112,7 +110,11 @@ def _frequent(known: list[Any], most: int) -> tuple[Any, ...]:
     return tuple(sorted(frequent, key=lambda value: (isinstance(value, str), value)))
 
 
-def _edges(name: str, known: list[Any], n_bins: int) -> Sequence[float]:
-    column = fit_column(np.array(known, dtype=np.float64), "numeric", n_bins, name, "the context")
-    assert isinstance(column, Numeric)
-    return column.edges or (float(known[0]) if known else 0.0,)
+def _limits(name: str, known: list[Any], n_bins: int | None) -> Sequence[float]:
+    values = np.array(known, dtype=np.float64)
+    column = fit_column(values, "numeric", Resolution(n_bins=n_bins), name, "the context")
+    return column.limits or (float(known[0]) if known else 0.0,)
+
+
+def _numbers(limits: Sequence[float], *, ordered: bool, missing: bool) -> Column:
+    return Numeric(thresholds=limits, missing=missing) if ordered else Binned(edges=limits, missing=missing)

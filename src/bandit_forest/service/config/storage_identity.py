@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bandit_forest.bandit.features.kinds import feature_from_json
+from msgspec import structs
+
+from bandit_forest.bandit.features.kinds import CategoricalFeature, Feature, NumericFeature, feature_from_json
 from bandit_forest.bandit.forests import engine_of
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import BanditSettings
@@ -16,9 +18,11 @@ from bandit_forest.service.config.project import Project
 
 __all__ = ["StorageIdentity", "adopt"]
 
-_logger = logging.getLogger(__name__)
-
-_OLD_KINDS = {"NumericField": "numeric", "CategoricalField": "categorical", "BooleanField": "boolean"}
+_OLD_KINDS: dict[str, dict[str, Any]] = {
+    "NumericField": {"kind": "numeric"},
+    "CategoricalField": {"kind": "categorical", "other": False},
+    "BooleanField": {"kind": "boolean"},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +50,9 @@ class StorageIdentity:
         """Return what `to_text` gave, or what version 0.1 wrote in its place."""
         saved: dict[str, Any] = json.loads(text)
         if "settings" not in saved:
-            return cls.of(_settings_of_0_1(saved))._with_engine(f"{saved['forest']['growth']['rule'].lower()}-1")
+            return _identity_of_0_1(saved)
         settings = BanditSettings.from_json(saved["settings"])
         return cls(settings=settings, engine=saved["engine"], base=saved["base"])
-
-    def _with_engine(self, engine: str) -> StorageIdentity:
-        return replace(self, engine=engine)
 
 
 def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
@@ -60,14 +61,16 @@ def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
     Decisions of another engine cannot be made again. Such a folder goes on with the forest that the project asks for,
     which learns the lessons of the journal anew.
     """
-    stored, given = identity.settings, project.settings
-    if identity.engine != engine_of(stored.forest):
-        return StorageIdentity.of(replace(stored, forest=given.forest), identity.base)
+    stored, is_same_engine = identity.settings, identity.engine == engine_of(identity.settings.forest)
+    if stored.warm_up_rule == "events":
+        project = structs.replace(project, context=_as_in_0_1(project.context, stored.features or {}))
     for name, ours, theirs in _compared(project, stored):
-        if ours != theirs:
+        if ours != theirs and (is_same_engine or name != "forest"):
             rule = f"as when the storage folder was made, {theirs!r}; else take a new folder"
             refuse(name, "the project", rule, ours)
-    return identity
+    if is_same_engine:
+        return identity
+    return StorageIdentity.of(replace(stored, forest=project.settings.forest), identity.base)
 
 
 def _compared(project: Project, stored: BanditSettings) -> list[tuple[str, Any, Any]]:
@@ -94,10 +97,29 @@ def _common(stored: Any, given: Any) -> Any:
     return {name: _common(stored.get(name), value) for name, value in given.items()}
 
 
+def _as_in_0_1(context: Mapping[str, Feature], stored: Mapping[str, Feature]) -> dict[str, Feature]:
+    """Return the features as a folder of version 0.1 has them: numbers in bins, other values without a variable."""
+    features = dict(context)
+    for name, feature in context.items():
+        known = stored.get(name)
+        if isinstance(feature, NumericFeature) and isinstance(known, NumericFeature):
+            if feature.thresholds is None and feature.n_bins is None:
+                features[name] = replace(feature, n_bins=known.n_bins)
+        elif isinstance(feature, CategoricalFeature):
+            features[name] = replace(feature, other=False)
+    return features
+
+
+def _identity_of_0_1(saved: dict[str, Any]) -> StorageIdentity:
+    growth = saved["forest"]["growth"]
+    number = 1 if growth.pop("clock", "path") == "path" else 0  # there is no other clock any more
+    return StorageIdentity(settings=_settings_of_0_1(saved), engine=f"{growth['rule'].lower()}-{number}")
+
+
 def _settings_of_0_1(saved: dict[str, Any]) -> BanditSettings:
     context = saved["context"]
     features = {
-        name: feature_from_json(context[name] | {"kind": _OLD_KINDS[context[name]["kind"]]})
+        name: feature_from_json(context[name] | _OLD_KINDS[context[name]["kind"]])
         for name in saved.get("order", context)
     }
     return BanditSettings(

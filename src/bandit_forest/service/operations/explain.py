@@ -18,7 +18,7 @@ _EXPLAINED_TREES = 10
 def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
     """Return what is known of an event that waits or is remembered, ready for JSON.
 
-    That is `event_document`, variables (the names of those that are set), mean_rewards and votes (by action, as the
+    That is `event_document`, variables (what they say in words), mean_rewards and votes (by action, as the
     forest sees the context now) and explanation (`Explanation.as_dict` of the first ten trees). What needs the forest
     is None while it warms up.
     """
@@ -32,10 +32,9 @@ def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
         return document | {"variables": [], "mean_rewards": None, "votes": None, "explanation": None}
     registry = service.bandit.registry
     explanation = service.bandit.explain_encoded(event.context, registry.enabled).as_dict(max_trees=_EXPLAINED_TREES)
-    names = service.bandit.forest("explain").variable_names
     enabled = [registry.names[index] for index in registry.enabled.indices.tolist()]
     return document | {
-        "variables": [name for name, bit in zip(names, model.encoded(event.context), strict=True) if bit],
+        "variables": service.bandit.variables_in_words(event.context),
         "mean_rewards": {name: explanation["mean_rewards"][name] for name in enabled},
         "votes": {name: explanation["votes"][name] for name in enabled},
         "explanation": explanation,

@@ -49,7 +49,7 @@ function showStatus() {
   byId("mode").hidden = status.mode !== "shadow";
   byId("forget").hidden = !hasKey();
   tell("alarm", status.storage_failing ? `The journal cannot be written: ${status.storage_failure ?? "unknown reason"}. ${plural(status.queued, "operation waits", "operations wait")} in memory.` : "");
-  tell("news", status.warm_up_left > 0 ? `Warming up: ${plural(status.warm_up_left, "more context is", "more contexts are")} needed to learn the bins. Until then decisions are uniform.` : "");
+  tell("news", status.warm_up_left > 0 ? `Warming up: ${plural(status.warm_up_left, "more lesson is", "more lessons are")} needed to learn the features. Until then decisions are uniform.` : "");
   places = new Map(status.actions.map((action, place) => [action.name, place]));
   document.querySelector("main").hidden = false;
   byId("tiles").replaceChildren(...tiles(status));
