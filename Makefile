@@ -1,16 +1,20 @@
 # Everything runs in .venv, which is made when needed and made again when the build files change.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
+SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
 
-.PHONY: demo test check sanitize bench stub format clean
+.PHONY: demo test test-peers check sanitize bench results reference docs stub format clean
 
 demo: .venv/installed
 	$(BIN)/bandit-forest demo
 
 test: .venv/installed
 	$(BIN)/pytest
+
+# What touches other tools, with those tools installed.
+test-peers: .venv/peers
+	$(BIN)/pytest tests/evaluation tests/adapters
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -28,6 +32,20 @@ sanitize: build/sanitize/installed
 bench: .venv/installed .venv/bench
 	$(BIN)/python benchmarks/speed.py
 
+# Tables and figures of the docs from the rows in results/.
+results: .venv/installed
+	$(BIN)/bandit-forest report results --page docs/results.md --page docs/readings.md
+	cp $(patsubst %,results/figures/paper-%.png,covtype adult census1990 depth size) docs/figures/
+
+# Reference pages from the code.
+reference: .venv/installed
+	$(BIN)/python tools/reference_pages.py
+
+# The site in site/: built without a warning, every link followed, every page visited by headless Chromium.
+docs: .venv/docs reference
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python tools/check_site.py
+
 stub: .venv/installed
 	$(BIN)/python -m nanobind.stubgen -q -m bandit_forest._core -o $(STUB)
 
@@ -36,7 +54,7 @@ format: .venv/installed
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv build out
+	rm -rf .venv build out site
 
 .venv/tools: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -52,10 +70,18 @@ clean:
 	$(BIN)/pip install -q --no-build-isolation -e ".[dev,bench]"
 	touch $@
 
+.venv/docs: .venv/installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev,docs]"
+	touch $@
+
+.venv/peers: .venv/installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev,peers]"
+	touch $@
+
 build/sanitize/installed: .venv/installed
 	$(PYTHON) -m venv --system-site-packages build/sanitize
 	$(PYTHON) -c "import pathlib, sys; site = next(pathlib.Path('.venv/lib').glob('python*/site-packages')).resolve(); \
 	  next(pathlib.Path('build/sanitize/lib').glob('python*/site-packages')).joinpath('tools.pth').write_text(str(site))"
 	build/sanitize/bin/python -m pip install -q --no-build-isolation --no-deps --ignore-installed . \
-	  --config-settings=cmake.define.BANDIT_FOREST_SANITIZE=ON --config-settings=build-dir=build/sanitize-objects
+	  --config-settings=cmake.define.BANDIT_FOREST_SANITIZE=ON --config-settings=cmake.define.BANDIT_FOREST_WERROR=ON --config-settings=build-dir=build/sanitize-objects
 	touch $@

@@ -8,16 +8,17 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
+from msgspec.structs import replace
 
-from bandit_forest.service.entries import DECIDE, REWARD
-from bandit_forest.service.journal_files import read_entries
-from bandit_forest.service.project_file import load_project
-from bandit_forest.service.recovery import adopted, rebuild
+from bandit_forest.service.config.project_file import load_project
+from bandit_forest.service.journal.entries import DECIDE, REWARD
+from bandit_forest.service.journal.files import read_entries
+from bandit_forest.service.recovery.recover import open_folder, rebuild
 from service_process import ServiceProcess
 
 __all__ = ["Ledger", "LossError", "run_crashes", "write_project"]
@@ -221,14 +222,11 @@ def _check_journal(project: Path, ledger: Ledger) -> bytes | None:
 
 
 def _rebuilt(project: Path, folder: Path) -> bytes | None:
-    """Give the saved forest that a whole journal makes; None while the bins are learned."""
+    """Return the saved bandit that a whole journal makes; None while the features are learned."""
     loaded = load_project(project)
-    here, _ = adopted(replace(loaded, storage=replace(loaded.storage, folder=folder)))
-    forest = rebuild(here).model.forest
-    if forest is None:
-        return None
-    forest.save(folder / "rebuilt.forest")
-    return (folder / "rebuilt.forest").read_bytes()
+    here = replace(loaded, storage=replace(loaded.storage, folder=folder))
+    bandit = rebuild(open_folder(here)).bandit
+    return None if bandit.policy is None else bandit.to_bytes()
 
 
 async def _check_service(address: str, ledger: Ledger, rebuilt: bytes | None, rng: random.Random) -> None:

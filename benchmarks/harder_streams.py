@@ -1,7 +1,7 @@
 """What LinUCB and its rivals earn on other readings of the paper's streams, and other readings of LinUCB on ours.
 
 Run it with `python benchmarks/harder_streams.py covtype --data FOLDER`, and the same with adult, widths, linucb and
-forests: the reward in the last 100,000 events, in percent. The column of the reference forest is empty unless
+forests: the reward in the last 100,000 events, in percent. The column of the comparator is empty unless
 `bandit-forest run` has left the forest in the cache folder.
 """
 
@@ -20,8 +20,9 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from bandit_forest import BanditTree
 from bandit_forest.baselines import LinUcb, NeuralBandit
-from bandit_forest.experiments.reference_forest import RandomForest, fitted_file
-from bandit_forest.experiments.routing import FlatForest
+from bandit_forest.experiments.comparator.fitted import fitted_file
+from bandit_forest.experiments.comparator.models import RandomForest
+from bandit_forest.experiments.comparator.routing import FlatForest
 from bandit_forest.optimal import OptimalTree
 from bandit_forest.policy import Policy
 from bandit_forest.worlds import Classification
@@ -36,7 +37,7 @@ BATCH = 100  # events between two solutions of the shared matrix
 DELAY = 20_000
 FOREST_SHARES = ("sqrt", 0.8)
 LAST = 100_000
-COLUMNS = ("LinUCB", "one matrix", "NeuralBandit", "Bandit Tree", "greedy tree", "least squares", "reference")
+COLUMNS = ("LinUCB", "one matrix", "NeuralBandit", "Bandit Tree", "greedy tree", "least squares", "comparator")
 PAPER = {
     "covtype": ("60.0", "", "68.0", "64.2", "", "", "at most 69.0"),
     "adult": ("25.7", "", "29.6", "27.9", "", "", "at most 40.5"),
@@ -121,14 +122,14 @@ def main() -> None:
 def _streams(arguments: argparse.Namespace) -> Table:
     """Play the readings of the stream of a data set."""
     dataset = load(arguments.table, arguments.data)
-    forest = _reference(dataset)
+    forest = _comparator(dataset)
     table = Table("stream", *COLUMNS, title=dataset.name)
     table.add_row("in the paper, 10 M events", *PAPER[dataset.name])
     readings = _adults(dataset) if dataset.name == "adult" else _cover_types(dataset, arguments.data)
-    for label, world, has_reference in readings:
+    for label, world, has_comparator in readings:
         stream = Stream(world, arguments.events, arguments.seed)
-        reference = _percent(stream.predicted(forest.predict)) if forest and has_reference else ""
-        table.add_row(label, *map(_percent, _rates(stream, arguments.seed)), reference)
+        comparator = _percent(stream.predicted(forest.predict)) if forest and has_comparator else ""
+        table.add_row(label, *map(_percent, _rates(stream, arguments.seed)), comparator)
     return table
 
 
@@ -153,7 +154,7 @@ def _variants(arguments: argparse.Namespace) -> Table:
 
 
 def _forests(arguments: argparse.Namespace) -> Table:
-    """Fit reference forests that choose each split from some of the variables or from most of them."""
+    """Fit comparators that choose each split from some of the variables or from most of them."""
     table = Table("variables at each split", "covtype", "adult", title=f"Reference forests of {arguments.trees} trees")
     rates = []
     for name in ("covtype", "adult"):
@@ -175,7 +176,7 @@ def _forest_rate(dataset: Dataset, stream: Stream, share: str | float, n_trees: 
 
 
 def _cover_types(dataset: Dataset, data: str | None) -> Iterator[tuple[str, Classification, bool]]:
-    """Give each reading of the stream, and whether the reference forest knows its variables."""
+    """Give each reading of the stream, and whether the comparator knows its variables."""
     for noise in (0.0, NOISE, 0.075, 0.1, 0.15, 0.2):
         yield f"flips {noise:g}", dataset.world(noise=noise), True
     contexts = dataset.contexts
@@ -207,7 +208,7 @@ def _equal_width(data: str | None) -> Bits:
     return bins
 
 
-def _reference(dataset: Dataset) -> FlatForest | None:
+def _comparator(dataset: Dataset) -> FlatForest | None:
     path = fitted_file(RandomForest(), dataset)
     return FlatForest.load(path) if path.exists() else None
 

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Self
 
@@ -28,12 +28,19 @@ class ServiceProcess:
         Variables beside those of this process: keys, say.
     log
         Where its errors go; None: where those of this process go.
+    options
+        Other options of the command.
     """
 
     def __init__(
-        self, project: Path, *, environment: Mapping[str, str] | None = None, log: IO[str] | None = None
+        self,
+        project: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        log: IO[str] | None = None,
+        options: Sequence[str] = (),
     ) -> None:
-        command = [sys.executable, "-c", _MAIN, "serve", str(project), "--port", "0"]
+        command = [sys.executable, "-c", _MAIN, "serve", str(project), "--port", "0", *options]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | dict(environment or {})
         )

@@ -16,7 +16,7 @@ OFFERS = ["holiday", "insurance", "phone"]
 
 encoder = ContextEncoder.from_schema(
     {
-        "age": Numeric(edges=(25, 40, 60)),
+        "age": Numeric(thresholds=range(19, 80)),
         "device": Categorical(values=("desktop", "mobile", "tablet")),
         "returning": Categorical(values=(False, True)),
     }
@@ -24,6 +24,7 @@ encoder = ContextEncoder.from_schema(
 forest = BanditForest(
     n_variables=encoder.n_variables,
     n_actions=len(OFFERS),
+    thresholds=encoder.thresholds,
     variable_names=encoder.variable_names,
     action_names=OFFERS,
     seed=1,

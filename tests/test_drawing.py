@@ -24,8 +24,7 @@ def played(forest, n_events=8000):
 @pytest.fixture(scope="module", params=["greedy", "paper", "tree"])
 def forest(request):
     make = {
-        "greedy": lambda: played(BanditForest(**SIZES, n_trees=2, seed=1, growth=Greedy(learning_share=1.0))),
-        # It tests for elimination every 4,096 events: four levels.
+        "greedy": lambda: played(BanditForest(**SIZES, n_trees=2, seed=1, growth=Greedy())),
         "paper": lambda: played(BanditForest.paper(**SIZES, n_trees=2, max_depth=5, seed=1), n_events=20_000),
         "tree": lambda: played(BanditTree(**SIZES, max_depth=4, seed=1)),
     }

@@ -114,7 +114,7 @@ def test_names_are_those_given_or_numbers(forest):
 
 
 def test_the_margin_is_to_the_next_best():
-    forest = BanditForest(n_variables=1, n_actions=3, n_trees=1, growth=Greedy(learning_share=1.0))
+    forest = BanditForest(n_variables=1, n_actions=3, n_trees=1, growth=Greedy(linear=False))
     forest.learn_many(np.zeros((4, 1)), [0, 1, 2, 2], [0.5, 1.0, 0.0, 0.0], propensities=[0.3] * 4)
     explanation = forest.explain([0])
     means = explanation.mean_rewards
@@ -183,7 +183,7 @@ def test_importance_is_the_variance_between_the_sides_of_a_split():
 
 
 def test_explaining_while_others_learn():
-    forest = BanditForest(**SIZES, n_trees=5, seed=1)
+    forest = BanditForest(**SIZES, n_trees=5, seed=1, growth=Greedy(linear=False))
     stop = threading.Event()
 
     def learn():

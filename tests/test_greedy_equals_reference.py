@@ -16,24 +16,31 @@ GROWTHS = st.builds(
     Greedy,
     min_events=st.sampled_from([2, 5, 20, 64, 65]),
     min_gain=st.sampled_from([0.0, 2.0, 8.0]),
-    shrinkage=st.sampled_from([0.5, 2.0, 3.7]),
-    learning_share=st.sampled_from([0.5, 1.0]),
-    log_capacity=st.sampled_from([128, 256, 2**20]),
-    lifetime=st.sampled_from([None, None, 1, 100, 333]),
+    shrinkage=st.sampled_from([0.5, 1.0, 3.7]),
+    n_thresholds=st.sampled_from([1, 4]),
+    renewal_work=st.sampled_from([1, 8, 64, 10_000]),
+    log_capacity=st.sampled_from([None, None, 256]),
+    lifetime=st.sampled_from([None, None, 1, 100, 128]),
+    linear=st.booleans(),
 )
 
 
 @st.composite
 def forests(draw):
+    n_variables = draw(st.sampled_from([1, 2, 5, 63, 64, 70]))
+    ordered = draw(st.sets(st.integers(0, n_variables - 1), max_size=4))
     return {
-        "n_variables": draw(st.sampled_from([1, 2, 5, 63, 64, 70])),
+        "n_variables": n_variables,
         "n_actions": draw(st.sampled_from([2, 3, 7, 8, 66])),
-        "n_trees": draw(st.sampled_from([1, 2, 3, 4, 5, 17, 33])),
+        "thresholds": {variable: range(1, draw(st.sampled_from([3, 4, 10, 256]))) for variable in ordered},
+        "n_trees": draw(st.sampled_from([1, 2, 4, 5, 9])),
         "max_depth": draw(st.sampled_from([1, 3, (2, 6), 40])),
         "variable_share": draw(st.sampled_from([0.05, 0.3, 0.5, 1.0])),
         "growth": draw(GROWTHS),
         "exploration": InverseGap(
-            greed=draw(st.sampled_from([0.5, 10.0])), optimism=draw(st.sampled_from([0.0, 0.3, 1.0]))
+            gamma_scale=draw(st.sampled_from([0.5, 10.0, 100.0])),
+            optimism=draw(st.sampled_from([0.0, 0.3, 1.0])),
+            linear_optimism=draw(st.sampled_from([0.0, 0.3])),
         ),
         "max_nodes": draw(st.sampled_from([1, 7, 2**17])),
         "seed": draw(st.integers(0, 2**64 - 1)),
@@ -47,9 +54,10 @@ def assert_same_trees(core, reference):
         assert len(nodes) == len(tree.nodes)
         for row, node in enumerate(tree.nodes):
             assert nodes.depth[row] == node.depth
-            assert nodes.variable[row] == (-1 if node.variable is None else node.variable)
-            assert nodes.gain[row] == np.float32(node.gain)
-            if node.variable is None:
+            test = (-1, -1) if node.split is None else node.split.test
+            assert (nodes.variable[row], nodes.threshold[row]) == test
+            assert nodes.gain[row] == np.float32(0.0 if node.split is None else node.split.gain)
+            if node.split is None:
                 np.testing.assert_array_equal(nodes.plays[row], node.counts)
                 np.testing.assert_array_equal(nodes.mean_rewards[row], node.means)
 

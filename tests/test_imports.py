@@ -9,19 +9,53 @@ import sys
 import pytest
 
 import bandit_forest
-from bandit_forest import baselines, checks, worlds
+from bandit_forest import baselines, checks, evaluation, worlds
+from bandit_forest.evaluation import readers, writers
 
-OPTIONAL = ("matplotlib", "narwhals", "pandas", "polars", "pyarrow", "ray", "rich", "scipy", "sklearn", "typer")
+OPTIONAL = (
+    "coba",
+    "matplotlib",
+    "narwhals",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "ray",
+    "rich",
+    "river",
+    "scipy",
+    "sklearn",
+    "typer",
+)
 
 SURFACE = {
     bandit_forest: {
-        *("BanditForest", "BanditTree", "Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining"),
+        *(
+            "Bandit",
+            "BanditForest",
+            "BanditTree",
+            "Elimination",
+            "Greedy",
+            "InverseGap",
+            "RoundRobin",
+            "UniformOverRemaining",
+        ),
         *("Decision", "Decisions", "Played", "Policy", "CheckedPolicy", "check_policy", "__version__"),
         "Explanation",
         *("BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError"),
     },
     baselines: {"Banditron", "LinUcb", "NeuralBandit", "SuccessiveElimination", "Ucb", "Uniform"},
     checks: {"Check", "CheckFailedError", "MakePolicy", "Subject", "all_checks", "cases", "check_policy"},
+    evaluation: {
+        *("Log", "Source", "Target", "Means", "Estimate", "Interval", "Evaluation", "Finding", "Level"),
+        *("evaluate", "always", "as_it_stands", "column", "logged_probabilities", "uniform"),
+        *("ips", "snips", "direct", "doubly_robust", "confidence_sequence"),
+        *("Progressive", "Replay", "learn_along", "replay"),
+    },
+    readers: {
+        *("Columns", "read_csv", "read_dsjson", "read_export", "read_frame", "read_obp", "read_open_bandit"),
+        *("read_parquet", "read_vw"),
+    },
+    writers: {"obp_feedback", "vw_lines", "write_dsjson", "write_obp", "write_parquet", "write_vw"},
     worlds: {
         *("Batch", "World", "SyntheticWorld", "StationaryWorld", "JointDistribution"),
         *("Classification", "Drifting", "HiddenTree", "Linear", "Stump", "Table1", "Xor"),
@@ -38,7 +72,16 @@ def modules_after(statement: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "module",
-    ["bandit_forest", "bandit_forest.baselines", "bandit_forest.simulation", "bandit_forest.cli", "bandit_forest.demo"],
+    [
+        "bandit_forest",
+        "bandit_forest.baselines",
+        "bandit_forest.simulation",
+        "bandit_forest.cli",
+        "bandit_forest.demo",
+        "bandit_forest.evaluation",
+        "bandit_forest.evaluation.readers",
+        "bandit_forest.adapters",
+    ],
 )
 def test_importing_imports_no_optional_dependency(module):
     assert modules_after(f"import {module}").isdisjoint(OPTIONAL)

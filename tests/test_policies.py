@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -19,8 +18,6 @@ DRAWS = {
     "growth": Elimination(tolerance=0.3, remaining="path", estimate="weights", test_interval=16),
     "exploration": UniformOverRemaining(draw="union", quorum=0.5),
 }
-
-TOGETHER = DRAWS | {"growth": replace(DRAWS["growth"], test_interval=100, clock="forest")}
 
 
 def without_seed(policy):
@@ -41,15 +38,8 @@ SUBJECTS = [
         n_events=1500,
     ),
     Subject(make=partial(BanditForest, n_trees=10, max_nodes=15, growth=GREEDY), name="BanditForest"),
-    Subject(
-        make=partial(BanditForest.paper, n_trees=20, max_depth=(1, 3)),
-        name="BanditForest.paper",
-        n_events=20_000,  # it tests for elimination every 4,096
-    ),
+    Subject(make=partial(BanditForest.paper, n_trees=20, max_depth=(1, 3)), name="BanditForest.paper", n_events=20_000),
     Subject(make=partial(BanditForest, n_trees=5, max_depth=1, variable_share=0.8, **DRAWS), name="BanditForest.draws"),
-    Subject(
-        make=partial(BanditForest, n_trees=5, max_depth=1, variable_share=0.8, **TOGETHER), name="BanditForest.together"
-    ),
     Subject(
         make=partial(BanditForest, n_trees=3, max_depth=1, variable_share=0.8, **ROTATION),
         name="BanditForest.rotation",

@@ -1,5 +1,6 @@
 """Random forests that learn which action to take in which context, from the reward of the chosen action alone."""
 
+from bandit_forest.bandit import Bandit
 from bandit_forest.checks import check_policy
 from bandit_forest.errors import BanditForestError, DamagedFileError, InvalidArgumentError, MissingExtraError
 from bandit_forest.explanation import Explanation
@@ -7,9 +8,10 @@ from bandit_forest.forest import BanditForest, BanditTree
 from bandit_forest.policy import CheckedPolicy, Decision, Decisions, Played, Policy
 from bandit_forest.rules import Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
+    "Bandit",
     "BanditForest",
     "BanditForestError",
     "BanditTree",

@@ -17,7 +17,7 @@ from bandit_forest.errors import DamagedFileError
 __all__ = ["FORMAT_VERSION", "pack", "read", "unpack", "write"]
 
 MAGIC = b"\x89BANDIT-FOREST\r\n\x1a\n"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # version 1 is read too: forests that grow by elimination have not changed
 _PREFIX = struct.Struct("<IQQ")  # format version, bytes of the header, bytes of the arrays
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
 
@@ -57,7 +57,7 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
         raise DamagedFileError(f"'{name}' is truncated: {len(data)} of {end + _CHECKSUM_BYTES} bytes are there.")
     if len(data) > end + _CHECKSUM_BYTES or not _is_whole(data):
         raise DamagedFileError(f"'{name}' is damaged: its checksum does not fit its content.")
-    if version != FORMAT_VERSION:
+    if not 1 <= version <= FORMAT_VERSION:
         raise DamagedFileError(f"'{name}' has the unknown format version {version}.")
     try:
         header = json.loads(data[start : start + n_header])

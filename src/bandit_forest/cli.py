@@ -60,9 +60,11 @@ def _make_app() -> "typer.Typer":
 
         run_demo(n_events=events, seed=seed, figure=figure)
 
+    from bandit_forest import service_commands
+    from bandit_forest.evaluation import commands as evaluation_commands
     from bandit_forest.experiments import commands as experiment_commands
-    from bandit_forest.service import commands as service_commands
 
+    evaluation_commands.register(app)
     experiment_commands.register(app)
     service_commands.register(app)
     return app

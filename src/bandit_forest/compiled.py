@@ -38,5 +38,5 @@ class CompiledPolicy(CheckedPolicy):
 
 
 def mask_of(available: Mask | None) -> Mask:
-    """Say to the core which actions are available: all, by an empty mask."""
-    return _ALL if available is None else available
+    """Return the available actions as the core takes them: a flat mask, empty when all are available."""
+    return _ALL if available is None else available.ravel()

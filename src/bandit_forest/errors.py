@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-__all__ = ["BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError", "refuse", "shown"]
+__all__ = [
+    "BanditForestError",
+    "DamagedFileError",
+    "InvalidArgumentError",
+    "MissingExtraError",
+    "OutdatedFileError",
+    "refuse",
+    "shown",
+]
 
 _LONGEST_REPR = 80
 
@@ -22,6 +30,10 @@ class InvalidArgumentError(BanditForestError, ValueError):
 
 class DamagedFileError(BanditForestError, ValueError):
     """A saved forest is truncated, altered, foreign or of a version that this package does not know."""
+
+
+class OutdatedFileError(DamagedFileError):
+    """A saved forest is whole, but this version has no rule any more by which it could go on."""
 
 
 class MissingExtraError(BanditForestError, ImportError):

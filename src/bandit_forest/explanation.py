@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.validation import check_int
+from bandit_forest.variables import MOST_THRESHOLDS, Variables
 
-__all__ = ["Explanation", "PathTest", "TreePath", "explanation_of"]
+__all__ = ["Explanation", "LinearShare", "PathTest", "TreePath", "explanation_of"]
 
 _MOST_ROWS = 10  # of a table in text
 
@@ -47,6 +48,18 @@ class TreePath:
 
 
 @dataclass(frozen=True, eq=False)
+class LinearShare:
+    """What the linear part contributes to the estimates: `tree_weight` * trees + `weight` * linear."""
+
+    tree_weight: float
+    """Weight of the mean of the trees' mean rewards."""
+    weight: float
+    """Weight of the linear estimates."""
+    mean_rewards: NDArray[np.float64]
+    """Linear estimate of the mean reward by action."""
+
+
+@dataclass(frozen=True, eq=False)
 class Explanation:
     """How a forest decides in one context, as it was when it was asked.
 
@@ -66,6 +79,8 @@ class Explanation:
     mean_rewards: NDArray[np.float64]
     """The forest's estimate for each action; NaN where nothing is known."""
     trees: tuple[TreePath, ...]
+    linear: LinearShare | None = None
+    """What the linear part contributes; None where there is none."""
 
     @property
     def votes(self) -> NDArray[np.int64]:
@@ -118,6 +133,13 @@ class Explanation:
             "mean_rewards": self._by_action(self.mean_rewards),
             "votes": self._by_action(self.votes),
             "n_trees": len(self.trees),
+            "linear": None
+            if self.linear is None
+            else {
+                "tree_weight": self.linear.tree_weight,
+                "weight": self.linear.weight,
+                "mean_rewards": self._by_action(self.linear.mean_rewards),
+            },
             "tests": [test._asdict() | {"trees": trees} for test, trees in self.tests],
             "trees": [
                 {
@@ -145,6 +167,10 @@ class Explanation:
         yield f"{self.action_names[best]} is best: drawn with probability {self.propensities[best]:.3f}."
         if not np.isnan(self.margin):
             yield f"Its mean reward is {_shown(self.mean_rewards[best])}, {_difference(self.margin)}."
+        if self.linear is not None:
+            linear = _shown(self.linear.mean_rewards[best])
+            weights = f"{self.linear.tree_weight:.2f} and {self.linear.weight:.2f}"
+            yield f"The linear part estimates {linear}; trees and linear part weigh {weights}."
 
     def _action_lines(self) -> list[str]:
         ranked, votes = self._ranked(), self.votes
@@ -179,15 +205,15 @@ class Explanation:
 
 
 def explanation_of(
-    arrays: dict[str, NDArray[Any]],
+    arrays: dict[str, Any],
     context: NDArray[np.uint8],
     available: NDArray[np.bool_] | None,
-    variable_names: Sequence[str],
+    variables: Variables,
     action_names: tuple[str, ...],
 ) -> Explanation:
-    """Make an explanation of the core's arrays."""
-    values = context.tolist()
-    tests = [PathTest(variable_names[variable], values[variable]) for variable in arrays["tests"].tolist()]
+    """Return the explanation that the core's arrays hold."""
+    codes = context.tolist()
+    tests = list(zip(arrays["variables"].tolist(), arrays["thresholds"].tolist(), strict=True))
     ends = arrays["lengths"].cumsum().tolist()
     trees = zip([0, *ends], ends, arrays["votes"].tolist(), arrays["leaf_means"], arrays["plays"], strict=False)
     return Explanation(
@@ -196,10 +222,30 @@ def explanation_of(
         propensities=arrays["propensities"],
         mean_rewards=arrays["mean_rewards"],
         trees=tuple(
-            TreePath(tuple(tests[start:end]), vote if vote >= 0 else None, means, plays)
+            TreePath(_path(tests[start:end], codes, variables), vote if vote >= 0 else None, means, plays)
             for start, end, vote, means, plays in trees
         ),
+        linear=LinearShare(arrays["tree_weight"], arrays["line_weight"], arrays["line_means"])
+        if len(arrays["line_means"])
+        else None,
     )
+
+
+def _path(tests: list[tuple[int, int]], codes: list[int], variables: Variables) -> tuple[PathTest, ...]:
+    """Return the tests of a path; those of one ordered variable are told together, as an interval."""
+    thresholds: dict[int, list[int]] = {}
+    for variable, threshold in tests:
+        thresholds.setdefault(variable, []).append(threshold)
+    path = []
+    for variable, tested in thresholds.items():
+        code = codes[variable]
+        if variable in variables.thresholds:
+            low = max((threshold for threshold in tested if threshold <= code), default=0)
+            high = min((threshold for threshold in tested if threshold > code), default=MOST_THRESHOLDS + 1)
+            path.append(PathTest(variables.interval(variable, low, high), 1))
+        else:
+            path.append(PathTest(variables.test(variable, 1), code))
+    return tuple(path)
 
 
 def _number(value: float) -> float | None:

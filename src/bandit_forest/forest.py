@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, cast
 
 import numpy as np
@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import archive
 from bandit_forest.compiled import CompiledPolicy, mask_of
-from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
+from bandit_forest.errors import DamagedFileError, InvalidArgumentError, OutdatedFileError, refuse
 from bandit_forest.explanation import Explanation, explanation_of
 from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_names, check_share, check_size
+from bandit_forest.policy import Decision, Decisions
 from bandit_forest.rules import (
     Elimination,
     Exploration,
@@ -23,9 +24,17 @@ from bandit_forest.rules import (
     RoundRobin,
     UniformOverRemaining,
 )
-from bandit_forest.settings import CoreForest, arguments_of, header_of, make_core
+from bandit_forest.settings import CoreForest, GreedyCore, arguments_of, header_of, make_core
 from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
-from bandit_forest.validation import check_int, check_range
+from bandit_forest.validation import (
+    check_available_rows,
+    check_contexts,
+    check_int,
+    check_range,
+    key_number,
+    key_numbers,
+)
+from bandit_forest.variables import Variables, check_thresholds
 
 __all__ = ["BanditForest", "BanditTree"]
 
@@ -35,35 +44,38 @@ _MAX_THREADS = 256
 _DEFAULT_GROWTH = Greedy()
 _DEFAULT_EXPLORATION = InverseGap()
 
-# The presets of the paper's experiments: docs/decisions.md says how its readings were chosen.
-_PAPER_GROWTH = Elimination(
-    tolerance=(0.4, 0.8), remaining="path", estimate="geometric", test_interval=4096, clock="forest"
-)
+# The presets of the paper's experiments: docs/readings.md says how they were chosen among the readings of its text.
+_PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
 _TREE_GROWTH = Elimination(tolerance=0.6, remaining="path", estimate="weights", test_interval=64)
 _PAPER_MAX_NODES = 2**14
-_PAPER_EXPLORATION = UniformOverRemaining(draw="union", quorum=0.3)
+_PAPER_EXPLORATION = UniformOverRemaining(draw="union", quorum=0.05)
 
 
 class BanditForest(CompiledPolicy):
     """A random forest that learns, one event at a time, which action to take in which context.
 
-    By default the best forest we know: trees that split as soon as a variable explains more than noise would, and
-    inverse gap weighting on the mean of their means, raised by what they may be wrong. `BanditForest.paper` is the
+    By default the best forest we know: trees that are grown from the log of all events, again and again, a linear
+    estimate beside them, and inverse gap weighting on upper confidence bounds of both. `BanditForest.paper` is the
     algorithm of Féraud, Allesiardo, Urvoy and Clérot (AISTATS 2016): trees of decision stumps, grown by eliminating
     variables and actions with confidence bounds, voting as a forest. All methods may be called from several threads.
 
     Parameters
     ----------
     n_variables
-        Number of binary variables of a context.
+        Number of variables of a context.
     n_actions
         Number of actions.
+    thresholds
+        Thresholds of each ordered variable, by its number. The code of such a variable in a context is the number of
+        its thresholds that are reached, at most 255. All other variables are binary. `ContextEncoder.thresholds`
+        has them.
     n_trees
         Number of trees.
     max_depth
         Depth of the trees: an int, or a range (low, high) from which each tree draws its own; 1 is a decision stump.
     variable_share
-        Share of the variables that a node may split on, drawn anew for each node, or for each try of a greedy leaf.
+        Share of the variables that a node may split on, drawn anew for each node. With greedy growth the others are
+        tried where none of these is good enough.
     growth
         How the trees grow: `Greedy()`, or `Elimination()` as in the paper.
     exploration
@@ -97,12 +109,13 @@ class BanditForest(CompiledPolicy):
         *,
         n_variables: int,
         n_actions: int,
-        n_trees: int = 100,
+        thresholds: Mapping[int, Sequence[float]] | None = None,
+        n_trees: int = 32,
         max_depth: int | tuple[int, int] = 40,
-        variable_share: float = 0.5,
+        variable_share: float = 0.3,
         growth: Growth = _DEFAULT_GROWTH,
         exploration: Exploration = _DEFAULT_EXPLORATION,
-        max_nodes: int = 2**17,
+        max_nodes: int = 2**18,
         seed: int = 0,
         n_threads: int = 1,
         variable_names: Sequence[str] | None = None,
@@ -121,10 +134,14 @@ class BanditForest(CompiledPolicy):
         self._n_trees = check_int(n_trees, "n_trees", owner, high=2**20)
         for name, size in (("n_variables", self._n_variables), ("n_trees", self._n_trees)):
             check_size(size, MOST_CELLS // self._n_actions, name, owner, f"{self._n_actions} actions")
+        checked_thresholds = check_thresholds(thresholds, owner, self._n_variables)
+        if checked_thresholds and not isinstance(growth, Greedy):
+            refuse("thresholds", owner, "None with elimination, which takes binary variables", thresholds)
         low, high = check_range(max_depth, "max_depth", owner)
         self._parameters: dict[str, Any] = {
             "n_variables": self._n_variables,
             "n_actions": self._n_actions,
+            "thresholds": checked_thresholds,
             "n_trees": self._n_trees,
             "max_depth": low if low == high else (low, high),
             "variable_share": check_share(variable_share, "variable_share", owner),
@@ -136,9 +153,14 @@ class BanditForest(CompiledPolicy):
         self._n_threads = check_int(n_threads, "n_threads", owner, high=_MAX_THREADS)
         if self._n_threads > 1 and not isinstance(growth, Greedy):
             refuse("n_threads", owner, "1 with elimination", n_threads)
-        self._variable_names = check_names(variable_names, "variable_names", owner, self._n_variables, "x")
+        self._variables = Variables(variable_names, checked_thresholds, owner, self._n_variables)
+        self._largest_codes = self._variables.largest_codes
         self._action_names = check_names(action_names, "action_names", owner, self._n_actions, "action ")
-        self._core: CoreForest = make_core(**self._parameters, n_threads=self._n_threads)
+        self._core: CoreForest = self._make_core()
+
+    def _make_core(self, *saved: bytes) -> CoreForest:
+        rest = {name: value for name, value in self._parameters.items() if name != "thresholds"}
+        return make_core(*saved, **rest, levels=self._variables.levels, n_threads=self._n_threads)
 
     @staticmethod
     def paper(
@@ -154,15 +176,13 @@ class BanditForest(CompiledPolicy):
         variable_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
     ) -> BanditForest:
-        """Make the forest of the paper's experiments.
+        """Return the forest of the paper's experiments.
 
-        Depths from 10 to 18, tolerances from 0.4 to 0.8 and 80 % of the variables at each node, uniform draws from the
-        union of the remaining actions, rewards divided by their propensity. What the text leaves open is set to what
-        has the least regret on Cover Type of all that docs/results.md compares: a vote takes three trees in ten; an
-        event counts 1 / propensity plays in the bounds, and actions that are rarely drawn are favoured while a path
-        selects its variable (`Elimination`, "geometric", which is ours), for which there is no proof; all paths test
-        together after every 4,096th event, so that nothing is eliminated before the first of these. With
-        `growth=Elimination()` and `exploration=RoundRobin()` it is the algorithm that the paper analyses, with its
+        The text says: depths from 10 to 18, tolerances from 0.4 to 0.8, 80 % of the variables at each node, uniform
+        draws from the union of the remaining actions of the paths, rewards divided by their propensity. The text leaves
+        open: the actions that elimination on a path's own events has left remain, sums of rewards are normalised by
+        their own weights, a path tests after every 64th visit, and one settled tree in twenty is enough for a vote.
+        With `growth=Elimination()` and `exploration=RoundRobin()` it is the algorithm that the paper analyses, with its
         guarantees.
 
         Examples
@@ -211,7 +231,7 @@ class BanditForest(CompiledPolicy):
     @property
     def variable_names(self) -> tuple[str, ...]:
         """The name of each variable."""
-        return self._variable_names
+        return self._variables.names
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -222,6 +242,81 @@ class BanditForest(CompiledPolicy):
     def parameters(self) -> dict[str, Any]:
         """The parameters that make this forest again, names and threads excepted."""
         return dict(self._parameters)
+
+    def decide(
+        self, context: ArrayLike, *, available_actions: ArrayLike | None = None, key: int | str | bytes | None = None
+    ) -> Decision:
+        """Choose an action for one context.
+
+        Parameters
+        ----------
+        context
+            The code of each variable: 0 or 1, or for an ordered one the number of its thresholds that are reached.
+        available_actions
+            The actions that may be taken for this event; all when None.
+        key
+            Name of the draw, for example the event's id. The action is then a function of forest, context, available
+            actions and key, whoever asks and how often. None: the forest numbers its draws.
+
+        Examples
+        --------
+        >>> forest = BanditForest(n_variables=3, n_actions=2)
+        >>> forest.decide([0, 1, 1], key="event 7") == forest.decide([0, 1, 1], key="event 7")
+        True
+        """
+        codes, available = self._checked(context, available_actions, "decide")
+        number = None if key is None else key_number(key, f"{type(self).__name__}.decide")
+        return Decision(*self._core.decide(codes, mask_of(available), number))
+
+    def decide_many(
+        self,
+        contexts: Any,
+        *,
+        available_actions: ArrayLike | None = None,
+        keys: Sequence[int | str | bytes] | None = None,
+    ) -> Decisions:
+        """Choose an action for each context; nothing is learned in between.
+
+        Parameters
+        ----------
+        contexts
+            Rows of codes; where all variables are binary also rows of packed 64-bit words, or a sparse matrix (CSR).
+        available_actions
+            The actions that may be taken for these events, or a mask of bools with one row per event; all when None.
+        keys
+            Names of the draws, as in `decide`.
+        """
+        owner = f"{type(self).__name__}.decide_many"
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
+        available = check_available_rows(available_actions, owner, self._n_actions, len(rows))
+        numbers = key_numbers(keys, owner, len(rows))
+        return Decisions(*self._core.decide_many(rows, mask_of(available), numbers))
+
+    def propensities_many(self, contexts: Any, *, available_actions: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return the probability with which `decide` would draw each action, one row per context.
+
+        Parameters
+        ----------
+        contexts
+            As in `decide_many`.
+        available_actions
+            As in `decide_many`.
+        """
+        owner = f"{type(self).__name__}.propensities_many"
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
+        available = check_available_rows(available_actions, owner, self._n_actions, len(rows))
+        return self._core.propensities_many(rows, mask_of(available))
+
+    def mean_rewards_many(self, contexts: Any) -> NDArray[np.float64]:
+        """Return the estimated mean reward of each action, one row per context.
+
+        Parameters
+        ----------
+        contexts
+            As in `decide_many`.
+        """
+        owner = f"{type(self).__name__}.mean_rewards_many"
+        return self._core.mean_rewards_many(check_contexts(contexts, owner, self._n_variables, self._largest_codes))
 
     def propensities(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.float64]:
         """Give the probability with which `decide` would draw each action."""
@@ -251,18 +346,28 @@ class BanditForest(CompiledPolicy):
         """
         bits, available = self._checked(context, available_actions, "explain")
         arrays = self._core.explain(bits, mask_of(available))
-        return explanation_of(arrays, bits, available, self._variable_names, self._action_names)
+        return explanation_of(arrays, bits, available, self._variables, self._action_names)
 
     def variable_importance(self) -> NDArray[np.float64]:
-        """Give each variable its share of the variance of the rewards that the splits of all trees explain.
+        """Return the share of each variable in what the forest knows; zeros while it knows nothing.
 
-        A split explains how much the mean rewards of the actions differ between its two sides, summed over the events
-        that the tree knows, less what chance would show. All shares are zero before the first split.
+        Of the trees, it is the variance of the rewards that splits on the variable explain: how much the mean rewards
+        of the actions differ between the two sides, summed over events, less what chance would show. Of the linear
+        part, it is the variance of its estimates with the variable, over the last thousand events. Both are
+        weighted as in the estimates.
         """
         explained = np.zeros(self._n_variables)
         for number in range(self._n_trees):
             explained += self._core.explained_variance(number)
-        return explained / max(float(explained.sum()), np.finfo(np.float64).tiny)
+        trees, line = self.estimate_weights
+        if line == 0.0 or not isinstance(self._core, GreedyCore):
+            return _shares(explained)
+        return _shares(trees * _shares(explained) + line * _shares(self._core.linear_importance()))
+
+    @property
+    def estimate_weights(self) -> tuple[float, float]:
+        """The weights of the trees and of the linear part in the estimates."""
+        return (self._core.tree_weight, self._core.line_weight) if isinstance(self._core, GreedyCore) else (1.0, 0.0)
 
     def tree(self, number: int) -> TreeView:
         """Give a read-only view of one tree.
@@ -275,7 +380,7 @@ class BanditForest(CompiledPolicy):
         checked = check_int(number, "number", f"{type(self).__name__}.tree", low=0, high=self._n_trees - 1)
         kind = GreedyNodes if isinstance(self._parameters["growth"], Greedy) else EliminationNodes
         nodes = kind(**self._core.nodes(checked))
-        return TreeView(nodes, self._core.max_depth(checked), self._variable_names, self._action_names)
+        return TreeView(nodes, self._core.max_depth(checked), self._variables, self._action_names)
 
     def rename_actions(self, names: Sequence[str]) -> None:
         """Give the actions other names to speak of them; decisions stay the same.
@@ -319,7 +424,7 @@ class BanditForest(CompiledPolicy):
     def _to_parts(self) -> tuple[dict[str, Any], bytes]:
         """Give the header and the arrays of a file: all that must be taken while nobody learns."""
         policy = "BanditTree" if isinstance(self, BanditTree) else "BanditForest"
-        return header_of(policy, self._parameters, self._variable_names, self._action_names), self._core.save()
+        return header_of(policy, self._parameters, self._variables.names, self._action_names), self._core.save()
 
     @classmethod
     def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str, n_threads: int = 1) -> Self:
@@ -330,9 +435,11 @@ class BanditForest(CompiledPolicy):
         try:
             forest = cast(Self, object.__new__(made))
             BanditForest.__init__(forest, **arguments_of(header), n_threads=n_threads)
-            forest._core = make_core(arrays, **forest._parameters, n_threads=n_threads)
+            forest._core = forest._make_core(arrays)
             if saved is BanditTree and forest.n_trees != 1:
                 raise ValueError("a tree has other trees beside it")
+        except OutdatedFileError as error:
+            raise OutdatedFileError(f"'{name}' {error}") from error
         except (AttributeError, KeyError, MemoryError, OverflowError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgumentError) and error.parameter == "n_threads":
                 raise  # it is the caller's, not the file's
@@ -344,7 +451,7 @@ class BanditTree(BanditForest):
     """A single tree that grows by elimination: every node may split on every variable.
 
     With the default `growth` it is our reading of the paper's Bandit Tree: all nodes have the same tolerance, so that
-    nothing is left to chance but the draws of actions. Its bounds count plays, those of `BanditForest.paper` do not.
+    nothing is left to chance but the draws of actions.
 
     Parameters
     ----------
@@ -404,7 +511,17 @@ class BanditTree(BanditForest):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that make this tree again, names excepted."""
-        return {name: value for name, value in super().parameters.items() if name not in ("n_trees", "variable_share")}
+        return {
+            name: value
+            for name, value in super().parameters.items()
+            if name not in ("n_trees", "thresholds", "variable_share")
+        }
+
+
+def _shares(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sizes divided by their sum, zeros where that is zero."""
+    total = float(sizes.sum())
+    return sizes / total if total > 0.0 else np.zeros_like(sizes)
 
 
 def _check_path(path: object, owner: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bandit_forest.errors import refuse
 from bandit_forest.validation import (
     check_action,
     check_actions,
@@ -100,6 +102,7 @@ class CheckedPolicy(ABC):
         owner = type(self).__name__
         self._n_variables = check_int(n_variables, "n_variables", owner)
         self._n_actions = check_int(n_actions, "n_actions", owner)
+        self._largest_codes: NDArray[np.uint8] | None = None  # of the variables; all are binary when None
 
     @property
     def n_variables(self) -> int:
@@ -143,7 +146,7 @@ class CheckedPolicy(ABC):
             The probability with which it was drawn, in (0, 1].
         """
         owner = f"{type(self).__name__}.learn"
-        bits = check_context(context, owner, self._n_variables)
+        bits = check_context(context, owner, self._n_variables, self._largest_codes)
         checked_action = check_action(action, owner, self._n_actions)
         self._learn(bits, checked_action, check_reward(reward, owner), check_propensity(propensity, owner))
 
@@ -158,7 +161,7 @@ class CheckedPolicy(ABC):
             The actions that may be taken for these events; all when None.
         """
         owner = f"{type(self).__name__}.decide_many"
-        rows = check_contexts(contexts, owner, self._n_variables)
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
         return self._decide_many(rows, check_available(available_actions, owner, self._n_actions))
 
     def learn_many(self, contexts: Any, actions: ArrayLike, rewards: ArrayLike, *, propensities: ArrayLike) -> None:
@@ -172,7 +175,7 @@ class CheckedPolicy(ABC):
             One for each event.
         """
         owner = f"{type(self).__name__}.learn_many"
-        rows = check_contexts(contexts, owner, self._n_variables)
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
         self._learn_many(
             rows,
             check_actions(actions, owner, self._n_actions, len(rows)),
@@ -191,8 +194,48 @@ class CheckedPolicy(ABC):
             The reward of every action, an event a row; only that of the chosen action is looked at.
         """
         owner = f"{type(self).__name__}.play"
-        rows = check_contexts(contexts, owner, self._n_variables)
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
         return self._play(rows, check_rewards(rewards, owner, (len(rows), self._n_actions)))
+
+    def propensities_many(self, contexts: Any, *, available_actions: ArrayLike | None = None) -> Floats:
+        """Return the probability with which `decide` would draw each action, one row per context.
+
+        Parameters
+        ----------
+        contexts
+            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
+        available_actions
+            The actions that may be taken for these events; all when None.
+        """
+        owner = f"{type(self).__name__}.propensities_many"
+        rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)
+        check_available(available_actions, owner, self._n_actions)
+        propensities = self._reader("propensities")
+        return self._rows([propensities(row, available_actions=available_actions) for row in rows])
+
+    def mean_rewards_many(self, contexts: Any) -> Floats:
+        """Return the estimated mean reward of each action, one row per context.
+
+        Parameters
+        ----------
+        contexts
+            Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
+        """
+        rows = check_contexts(
+            contexts, f"{type(self).__name__}.mean_rewards_many", self._n_variables, self._largest_codes
+        )
+        mean_rewards = self._reader("mean_rewards")
+        return self._rows([mean_rewards(row) for row in rows])
+
+    def _reader(self, name: str) -> Callable[..., ArrayLike]:
+        """Return the method of this name, which not every policy has."""
+        method: Callable[..., ArrayLike] | None = getattr(self, name, None)
+        if method is None:
+            refuse("policy", f"{name}_many", f"a policy with the method '{name}'", type(self).__name__)
+        return method
+
+    def _rows(self, rows: list[ArrayLike]) -> Floats:
+        return np.array(rows, dtype=np.float64).reshape(len(rows), self._n_actions)
 
     @abstractmethod
     def _decide(self, context: Bits, available: Mask | None) -> Decision:
@@ -228,5 +271,5 @@ class CheckedPolicy(ABC):
         self, context: ArrayLike, available_actions: ArrayLike | None, method: str
     ) -> tuple[Bits, Mask | None]:
         owner = f"{type(self).__name__}.{method}"
-        bits = check_context(context, owner, self._n_variables)
+        bits = check_context(context, owner, self._n_variables, self._largest_codes)
         return bits, check_available(available_actions, owner, self._n_actions)

@@ -34,8 +34,8 @@ def uniform(key: int) -> float:
     return (key >> 11) * 2.0**-53
 
 
-# What a draw is for: the second word of every address. Kept equal to cpp/random.hpp.
-TREE, DECISION, TOLERANCE, DEPTH, LEARNING = 1, 2, 3, 4, 5
+# What a draw is for: the second word of every address. Kept equal to cpp/policy/random.hpp.
+TREE, DECISION, TOLERANCE, DEPTH, KEY = 1, 2, 3, 4, 6
 
 
 def draw(seed: int, purpose: int, number: int) -> float:
@@ -48,9 +48,9 @@ def root_key(seed: int, tree: int) -> int:
     return mix(mix(seed & _MASK, TREE), tree)
 
 
-def child_key(key: int, variable: int, value: int) -> int:
-    """Give the key of the path that goes on with `variable = value`."""
-    return mix(key, 2 * variable + value)
+def child_key(key: int, test: int, outcome: int) -> int:
+    """Return the key of the path that goes on with the outcome of a test, the variable where that is binary."""
+    return mix(key, 2 * test + outcome)
 
 
 def draw_depth(seed: int, tree: int, depths: tuple[int, int]) -> int:

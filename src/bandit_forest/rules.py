@@ -21,8 +21,7 @@ __all__ = [
 ]
 
 Remaining = Literal["all", "path", "inherited"]
-Estimate = Literal["plays", "visits", "scaled", "weights", "repeated", "geometric"]
-Clock = Literal["path", "forest"]
+Estimate = Literal["plays", "visits", "scaled", "weights"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,23 +38,16 @@ class Elimination:
     tolerance
         Approximation ε: a number, or a range from which each node draws its own.
     remaining
-        Which actions are in play on a path that still selects its variable: "all", as NewPath says; "path", those that
+        Actions in play on a path that still selects its variable: "all", as NewPath says; "path", the actions that
         elimination on the path's own events has left; "inherited", the same, but starting from the parent's.
     estimate
-        What elimination compares. "plays": rewards over the plays of the action. The others divide each reward by
-        its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson), by the plays ("scaled", the
-        words of section 5 taken literally), or by the sum of 1 / propensity ("weights", self-normalised). "repeated"
-        is the last again, but an event counts 1 / propensity plays in the bounds too: as if it had been repeated.
-        "geometric" differs from it until a path has chosen its variable: what can still be mended further down is
-        divided by the geometric mean of the plays and the sum of 1 / propensity, which favours actions that are
-        rarely drawn.
+        Mean rewards that elimination compares. "plays" divides the sum of rewards by the plays of the action. The
+        others divide each reward by its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson),
+        by the plays ("scaled", the words of section 5 taken literally), or by the sum of 1 / propensity ("weights",
+        self-normalised).
     test_interval
-        A path tests for elimination every so many events, and then only if its least played remaining action has been
-        played since the last test. Testing less often keeps every guarantee.
-    clock
-        Which events `test_interval` counts. "path": those that visit the path. "forest": all; then all paths test
-        together, so that those near the roots, which decide most, know most when they do. That looks at every path:
-        the interval should be long.
+        Number of visits of a path between two tests for elimination. A test is left out if the least played remaining
+        action has not been played since the last one. Testing less often keeps every guarantee.
 
     Examples
     --------
@@ -68,13 +60,11 @@ class Elimination:
     remaining: Remaining = "all"
     estimate: Estimate = "plays"
     test_interval: int = 1
-    clock: Clock = "path"
 
     def __post_init__(self) -> None:
         _store(self, delta=check_share(self.delta, "delta", "Elimination"))
         _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
         _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
-        _check_choice(self.clock, "clock", "Elimination", get_args(Clock))
         _store(self, test_interval=check_int(self.test_interval, "test_interval", "Elimination", high=2**31))
         _store(self, tolerance=_check_tolerance(self.tolerance))
 
@@ -86,85 +76,101 @@ class Elimination:
 
 @dataclass(frozen=True, kw_only=True)
 class Greedy:
-    """Growth by the best split so far: a leaf splits as soon as its best split explains more than noise would.
+    """Growth by the best split: each tree is grown from the log of all events, again and again.
 
-    A leaf remembers its events, tries to split when it holds `min_events` and then each time it holds twice as
-    many, and hands its events and mean rewards on to its children. All trees grow together, after every 64th event.
+    A node splits on the test that explains most of the variance of the rewards, if that is more than noise would. The
+    trees take turns: one is grown anew, a bounded piece of work after every 64th event, then takes the place of the
+    old one. In between, events are learned in the leaves. A linear estimate stands beside the trees.
 
     Parameters
     ----------
     min_events
-        Events that a leaf holds when it first tries to split, at most `log_capacity`.
+        A node with fewer events does not split.
     min_gain
-        A leaf splits when the variance of the rewards that its best split explains, summed over its events, is at
-        least so many times their variance within the leaf.
+        A node splits when the variance of the rewards that its best split explains, summed over its events, is at
+        least `min_gain` times their variance within the node.
     shrinkage
-        Events that a leaf's inherited mean rewards are worth beside its own.
-    learning_share
-        Share of the trees that learn an event; each tree draws its own events.
+        Number of events that the mean rewards which a node inherits from its parent are worth beside its own.
+    n_thresholds
+        Number of random thresholds of an ordered variable that a node chooses from.
+    renewal_work
+        Work on new trees that an event pays for, for each tree, in events that are read. More keeps trees fresher.
     log_capacity
-        Events that are remembered for splitting, a power of two; with `max_nodes` it bounds memory.
+        Number of events that are remembered for growing trees, a power of two; with `max_nodes` it bounds memory.
+        None: up to 8 million, as many as fit into half a gigabyte. When the log is full, no tree is grown any more,
+        and all go on learning in their leaves.
     lifetime
-        Events after which a tree is replaced by a new one, for worlds that change; the trees take turns. None: never.
+        Number of last events that a tree is grown from, for worlds that change. None: all events.
+    linear
+        Whether a linear estimate stands beside the trees.
 
     Examples
     --------
     >>> Greedy(min_events=100).shrinkage
-    2.0
+    1.0
     """
 
-    min_events: int = 50
-    min_gain: float = 6.0
-    shrinkage: float = 2.0
-    learning_share: float = 0.4
-    log_capacity: int = 2**21
+    min_events: int = 10
+    min_gain: float = 4.0
+    shrinkage: float = 1.0
+    n_thresholds: int = 4
+    renewal_work: int = 48
+    log_capacity: int | None = None
     lifetime: int | None = None
+    linear: bool = True
 
     def __post_init__(self) -> None:
-        capacity = check_int(self.log_capacity, "log_capacity", "Greedy", low=2, high=2**31)
-        if capacity.bit_count() != 1:
-            refuse("log_capacity", "Greedy", "a power of two", self.log_capacity)
+        if not isinstance(self.linear, bool):
+            refuse("linear", "Greedy", "a bool", self.linear)
         _store(
             self,
-            min_events=check_int(self.min_events, "min_events", "Greedy", low=2, high=min(2**24, capacity)),
+            min_events=check_int(self.min_events, "min_events", "Greedy", low=2, high=2**24),
             min_gain=check_parameter(self.min_gain, "min_gain", "Greedy", "a number in [0, 1000]", 0.0, 1000.0),
             shrinkage=check_parameter(
                 self.shrinkage, "shrinkage", "Greedy", "a number in [0.001, 1000]", 0.001, 1000.0
             ),
-            learning_share=check_share(self.learning_share, "learning_share", "Greedy"),
-            log_capacity=capacity,
-            lifetime=None if self.lifetime is None else check_int(self.lifetime, "lifetime", "Greedy", high=2**62),
+            n_thresholds=check_int(self.n_thresholds, "n_thresholds", "Greedy", high=255),
+            renewal_work=check_int(self.renewal_work, "renewal_work", "Greedy", high=2**20),
+            log_capacity=_check_capacity(self.log_capacity),
+            lifetime=None if self.lifetime is None else check_int(self.lifetime, "lifetime", "Greedy", high=2**29),
         )
+        if self.log_capacity is not None and self.lifetime is not None and 2 * self.lifetime > self.log_capacity:
+            refuse("lifetime", "Greedy", f"an int in [1, {self.log_capacity // 2}], half the log", self.lifetime)
 
 
 @dataclass(frozen=True, kw_only=True)
 class InverseGap:
-    """Exploration by inverse gap weighting: the further an action's mean is below the best, the rarer it is drawn.
+    """Exploration by inverse gap weighting: the further an action's estimate is below the best, the rarer it is drawn.
 
-    An action is drawn with probability 1 / (n_actions + greed * sqrt(events) * gap), the best one with what is left.
-    The gaps are those of optimistic means: what few events speak for may be better than it looks.
+    An action is drawn with probability 1 / (n_actions + gamma_scale * cbrt(events) * gap), the best one with what is
+    left. The gaps are those of upper confidence bounds.
 
     Parameters
     ----------
-    greed
+    gamma_scale
         How fast exploration gives way to the best action.
     optimism
-        A mean is raised by so many times its standard error, and sqrt(log(1 + events)); 0 takes it as it is.
+        Number of standard errors, times sqrt(log(1 + events)), by which the trees' estimates are raised.
+    linear_optimism
+        Number of standard errors by which the linear estimates are raised.
 
     References
     ----------
     Foster and Rakhlin, Beyond UCB: Optimal and Efficient Contextual Bandits with Regression Oracles, ICML 2020.
     """
 
-    greed: float = 10.0
-    optimism: float = 0.3
+    gamma_scale: float = 100.0
+    optimism: float = 0.1
+    linear_optimism: float = 0.3
 
     def __post_init__(self) -> None:
         rule = "a number in (0, 1e9]"
+        size = "a number in [0, 1000]"
         _store(
             self,
-            greed=check_parameter(self.greed, "greed", "InverseGap", rule, 0.0, 1e9, open_low=True),
-            optimism=check_parameter(self.optimism, "optimism", "InverseGap", "a number in [0, 1000]", 0.0, 1000.0),
+            gamma_scale=check_parameter(self.gamma_scale, "gamma_scale", "InverseGap", rule, 0.0, 1e9, open_low=True),
+            optimism=check_parameter(self.optimism, "optimism", "InverseGap", size, 0.0, 1000.0),
+            linear_optimism=check_parameter(self.linear_optimism, "linear_optimism", "InverseGap", size, 0.0, 1000.0),
         )
 
 
@@ -218,6 +224,15 @@ def _store(rule: object, **values: object) -> None:
     """Keep the plain numbers that were checked, whatever kind of number was given."""
     for name, value in values.items():
         object.__setattr__(rule, name, value)
+
+
+def _check_capacity(value: object) -> int | None:
+    if value is None:
+        return None
+    capacity = check_int(value, "log_capacity", "Greedy", low=64, high=2**31)
+    if capacity.bit_count() != 1:
+        refuse("log_capacity", "Greedy", "a power of two", value)
+    return capacity
 
 
 def _check_tolerance(value: object) -> float | tuple[float, float]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from bandit_forest import _core
+from bandit_forest.errors import OutdatedFileError
 from bandit_forest.rules import (
     Elimination,
     Exploration,
@@ -17,9 +18,16 @@ from bandit_forest.rules import (
     UniformOverRemaining,
 )
 
-__all__ = ["CoreForest", "arguments_of", "header_of", "make_core"]
+__all__ = ["CoreForest", "GreedyCore", "arguments_of", "header_of", "make_core"]
 
-CoreForest = _core.EliminationForest | _core.GreedyForest
+GreedyCore = _core.GreedyForest
+CoreForest = _core.EliminationForest | GreedyCore
+
+_Settings = TypeVar("_Settings", bound=_core.Settings)
+
+_MOST_LOG_BYTES = 2**29
+_MOST_LOG_EVENTS = 2**23
+_LEAST_LOG_EVENTS = 2**16
 
 _RULES: dict[str, Callable[..., Growth | Exploration]] = {
     rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
@@ -27,16 +35,26 @@ _RULES: dict[str, Callable[..., Growth | Exploration]] = {
 
 
 def make_core(
-    *saved: bytes, growth: Growth, exploration: Exploration, max_depth: int | tuple[int, int], **sizes: Any
+    *saved: bytes,
+    growth: Growth,
+    exploration: Exploration,
+    max_depth: int | tuple[int, int],
+    levels: Sequence[int],
+    **sizes: int | float,
 ) -> CoreForest:
-    """Make the core of a forest from its parameters, or make it again with the arrays that it has saved."""
+    """Return the core of a forest with these parameters, or one made again from the arrays that it has saved."""
     low, high = max_depth if isinstance(max_depth, tuple) else (max_depth, max_depth)
-    settings = _core.Settings(min_max_depth=low, max_max_depth=high, **sizes)
+    common = sizes | {"depth_low": low, "depth_high": high}
     if isinstance(growth, Greedy):
         assert isinstance(exploration, InverseGap)
-        return _core.GreedyForest(_greedy_settings(settings, growth, exploration), *saved)
+        capacity = growth.log_capacity or _capacity(int(sizes["n_variables"]), levels, growth.lifetime)
+        own = asdict(growth) | asdict(exploration)
+        own |= {"log_capacity": capacity, "lifetime": growth.lifetime or 0, "levels": list(levels)}
+        return _core.GreedyForest(_filled(_core.GreedySettings(), common | own), *saved)
     assert not isinstance(exploration, InverseGap)
-    return _core.EliminationForest(_elimination_settings(settings, growth, exploration), *saved)
+    return _core.EliminationForest(
+        _filled(_core.EliminationSettings(), common | _elimination(growth, exploration)), *saved
+    )
 
 
 def header_of(
@@ -44,9 +62,10 @@ def header_of(
 ) -> dict[str, Any]:
     """Give what makes a forest again, as JSON knows it."""
     rules = {name: _rule_to_json(parameters[name]) for name in ("growth", "exploration")}
+    thresholds = {str(variable): list(numbers) for variable, numbers in parameters["thresholds"].items()}
     return {
         "policy": policy,
-        "parameters": parameters | rules,
+        "parameters": parameters | rules | {"thresholds": thresholds},
         "variable_names": list(variable_names),
         "action_names": list(action_names),
     }
@@ -60,33 +79,41 @@ def arguments_of(header: dict[str, Any]) -> dict[str, Any]:
         "growth": _rule_from_json(parameters["growth"]),
         "exploration": _rule_from_json(parameters["exploration"]),
         "max_depth": tuple(depth) if isinstance(depth, list) else depth,
+        "thresholds": {int(variable): numbers for variable, numbers in parameters.get("thresholds", {}).items()},
         "variable_names": header["variable_names"],
         "action_names": header["action_names"],
     }
 
 
-def _elimination_settings(
-    settings: _core.Settings, growth: Elimination, exploration: RoundRobin | UniformOverRemaining
-) -> _core.EliminationSettings:
+def _filled(settings: _Settings, values: dict[str, Any]) -> _Settings:
+    for name, value in values.items():
+        setattr(settings, name, value)
+    return settings
+
+
+def _elimination(growth: Elimination, exploration: RoundRobin | UniformOverRemaining) -> dict[str, Any]:
     min_tolerance, max_tolerance = growth.tolerance_range
     kind = "round_robin" if isinstance(exploration, RoundRobin) else f"{exploration.draw}_draw"
-    return _core.EliminationSettings(
-        settings,
-        delta=growth.delta,
-        min_tolerance=min_tolerance,
-        max_tolerance=max_tolerance,
-        test_interval=growth.test_interval,
-        quorum=exploration.quorum,
-        remaining=_core.Remaining[growth.remaining],
-        estimate=_core.Estimate[growth.estimate],
-        clock=_core.Clock[growth.clock],
-        exploration=_core.Exploration[kind],
-    )
+    return {
+        "delta": growth.delta,
+        "min_tolerance": min_tolerance,
+        "max_tolerance": max_tolerance,
+        "test_interval": growth.test_interval,
+        "quorum": exploration.quorum,
+        "remaining": _core.Remaining[growth.remaining],
+        "estimate": _core.Estimate[growth.estimate],
+        "exploration": _core.Exploration[kind],
+    }
 
 
-def _greedy_settings(settings: _core.Settings, growth: Greedy, exploration: InverseGap) -> _core.GreedySettings:
-    numbers = asdict(growth) | {"lifetime": growth.lifetime or 0}
-    return _core.GreedySettings(settings, **numbers, **asdict(exploration))
+def _capacity(n_variables: int, levels: Sequence[int], lifetime: int | None) -> int:
+    """Return the number of events that a log holds by default: a power of two."""
+    n_ordered = sum(level > 2 for level in levels)
+    words = -(-(n_variables - n_ordered) // 64) + -(-n_ordered // 8) + 1
+    fitting = _MOST_LOG_BYTES // (8 * words)
+    wanted = _MOST_LOG_EVENTS if lifetime is None else max(_LEAST_LOG_EVENTS, 2 * lifetime)
+    capacity = 1 << (min(wanted, fitting).bit_length() - 1)
+    return capacity if lifetime is None else max(capacity, 1 << (2 * lifetime - 1).bit_length())
 
 
 def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
@@ -94,6 +121,15 @@ def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
 
 
 def _rule_from_json(values: dict[str, Any]) -> Any:
-    """Make a rule again from its name and values; JSON has turned ranges into lists."""
+    """Return the rule of a name and values; JSON has turned ranges into lists.
+
+    Files of version 0.1.0 may name a clock. The clock "path" is what every forest has now, others are refused. So is
+    the greedy growth of that version, which split leaves for good.
+    """
     numbers = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    if numbers.pop("clock", "path") != "path" or "learning_share" in numbers:
+        raise OutdatedFileError(
+            "holds a forest whose trees grew by a rule of version 0.1 that is gone: "
+            "learn its events anew, or read it with bandit-forest 0.1."
+        )
     return _RULES[str(numbers.pop("rule"))](**numbers)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.drawing import Box, draw
 from bandit_forest.validation import check_int
+from bandit_forest.variables import Variables
 
 __all__ = ["STATUSES", "EliminationNodes", "GreedyNodes", "Nodes", "TreeView"]
 
@@ -26,8 +27,10 @@ class Nodes:
     """Number of tests on the way to the node."""
     variable: NDArray[np.int64]
     """The variable that is tested; -1 in a leaf."""
+    threshold: NDArray[np.int64]
+    """The code from which on the test is passed, 1 where the variable is binary; -1 in a leaf."""
     child: NDArray[np.int64]
-    """Where value 0 leads, -1 in a leaf; value 1 leads to the next node."""
+    """Where a context leads that fails the test, -1 in a leaf; one that passes leads to the next node."""
     visits: NDArray[np.int64]
     """Events learned here."""
     plays: NDArray[np.int64]
@@ -108,16 +111,16 @@ class TreeView:
         The nodes of the tree.
     max_depth
         The depth at which it stops growing.
-    variable_names, action_names
-        Names to speak of variables and actions.
+    variables
+        The variables of the forest.
+    action_names
+        The name of each action.
     """
 
-    def __init__(
-        self, nodes: Nodes, max_depth: int, variable_names: Sequence[str], action_names: Sequence[str]
-    ) -> None:
+    def __init__(self, nodes: Nodes, max_depth: int, variables: Variables, action_names: Sequence[str]) -> None:
         self.nodes = nodes
         self.max_depth = max_depth
-        self._variable_names = variable_names
+        self._variables = variables
         self._action_names = action_names
 
     def __repr__(self) -> str:
@@ -156,7 +159,7 @@ class TreeView:
             return self._sum_box(np.flatnonzero(ancestors == node))
         children = tuple(self._box(int(self.nodes.child[node]) + value, max_depth, ancestors) for value in (1, 0))
         events = self._learned(np.array([node])) + sum(child.events for child in children)
-        return Box(self._variable_names[variable], _events(events), events, kind="test", children=children)
+        return Box(self._test(node), _events(events), events, kind="test", children=children)
 
     def _leaf_box(self, node: int) -> Box:
         remaining = self.nodes.open_actions(node)
@@ -184,6 +187,9 @@ class TreeView:
             title, f"mostly {self._action_names[action]} · {_events(events)}", events, kind="more", colour=action
         )
 
+    def _test(self, node: int) -> str:
+        return self._variables.test(int(self.nodes.variable[node]), int(self.nodes.threshold[node]))
+
     def _learned(self, nodes: NDArray[np.intp]) -> int:
         """Count the events of nodes; a stump of the last level has handed its own on to its leaves."""
         handed_on = (self.nodes.variable[nodes] >= 0) & (self.nodes.depth[nodes] + 1 == self.max_depth)
@@ -199,7 +205,7 @@ class TreeView:
             return
         for value in (1, 0):
             child = int(self.nodes.child[node]) + value
-            condition = f"{indent}{'if' if value else 'if not'} {self._variable_names[variable]}"
+            condition = f"{indent}{'if' if value else 'if not'} {self._test(node)}"
             if self.nodes.variable[child] < 0:
                 yield f"{condition}: {self._conclusion(child)}"
             else:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
+from collections.abc import Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -14,6 +16,7 @@ __all__ = [
     "check_action",
     "check_actions",
     "check_available",
+    "check_available_rows",
     "check_context",
     "check_contexts",
     "check_fractions",
@@ -23,6 +26,8 @@ __all__ = [
     "check_range",
     "check_reward",
     "check_rewards",
+    "key_number",
+    "key_numbers",
 ]
 
 Bits = NDArray[np.uint8]
@@ -98,37 +103,39 @@ def check_action(value: object, owner: str, n_actions: int) -> int:
     return check_int(value, "action", owner, low=0, high=n_actions - 1)
 
 
-def check_context(context: ArrayLike, owner: str, n_variables: int) -> Bits:
-    """Give back one context as a contiguous uint8 array of zeros and ones.
+def check_context(context: ArrayLike, owner: str, n_variables: int, largest: NDArray[np.uint8] | None = None) -> Bits:
+    """Return one context as a contiguous uint8 array: of zeros and ones, or of codes up to the `largest` ones.
 
     Examples
     --------
     >>> check_context([True, False], "BanditForest.decide", 2)
     array([1, 0], dtype=uint8)
     """
-    rule = f"an array of {n_variables} zeros and ones"
+    rule = f"an array of {n_variables} {_kind(largest)}"
     array = _as_array(context, "context", owner, rule)
     if array.shape != (n_variables,):
         refuse("context", owner, rule, context)
-    return _as_bits(array, context, "context", owner, rule)
+    return _as_codes(array, context, "context", owner, rule, largest)
 
 
-def check_contexts(contexts: Any, owner: str, n_variables: int) -> Bits:
-    """Give back a batch of contexts as a contiguous uint8 matrix of zeros and ones.
+def check_contexts(contexts: Any, owner: str, n_variables: int, largest: NDArray[np.uint8] | None = None) -> Bits:
+    """Return a batch of contexts as a contiguous uint8 matrix: of zeros and ones, or of codes up to the `largest` ones.
 
-    Dense rows (bool or numbers), rows packed in 64-bit words (uint64, bit i of word w is variable 64 w + i) and sparse
-    rows (any object with the `indptr`, `indices`, `data` and `shape` of a SciPy CSR matrix) are taken.
+    Dense rows (bool or numbers) are taken, and where all variables are binary, rows packed in 64-bit words (uint64, bit
+    i of word w is variable 64 w + i) and sparse rows (any object with the `indptr`, `indices`, `data` and `shape` of a
+    SciPy CSR matrix).
     """
     words = -(-n_variables // 64)
-    rule = f"a matrix with rows of {n_variables} zeros and ones, or of {words} packed 64-bit words"
-    if all(hasattr(contexts, part) for part in ("indptr", "indices", "data", "shape")):
+    packed = f", or of {words} packed 64-bit words" if largest is None else ""
+    rule = f"a matrix with rows of {n_variables} {_kind(largest)}{packed}"
+    if largest is None and all(hasattr(contexts, part) for part in ("indptr", "indices", "data", "shape")):
         return _dense_rows(contexts, owner, n_variables, rule)
     array = _as_array(contexts, "contexts", owner, rule)
-    if array.ndim == 2 and array.dtype == np.uint64 and array.shape[1] == words:
+    if largest is None and array.ndim == 2 and array.dtype == np.uint64 and array.shape[1] == words:
         return unpack(array, n_variables, owner, rule)
     if array.ndim != 2 or array.shape[1] != n_variables:
         refuse("contexts", owner, rule, contexts)
-    return _as_bits(array, contexts, "contexts", owner, rule)
+    return _as_codes(array, contexts, "contexts", owner, rule, largest)
 
 
 def check_actions(actions: ArrayLike, owner: str, n_actions: int, n_events: int) -> NDArray[np.int64]:
@@ -184,6 +191,63 @@ def check_available(available: ArrayLike | None, owner: str, n_actions: int) -> 
     return mask
 
 
+def check_available_rows(
+    available: ArrayLike | None, owner: str, n_actions: int, n_events: int
+) -> NDArray[np.bool_] | None:
+    """Return the actions that are available to a batch as a mask: a row for all events, or one for each.
+
+    Examples
+    --------
+    >>> check_available_rows([[True, False], [True, True]], "BanditForest.decide_many", 2, 2)
+    array([[ True, False],
+           [ True,  True]])
+    """
+    array = None if available is None else np.asarray(available, dtype=object if _is_ragged(available) else None)
+    if array is None or array.ndim != 2:
+        return check_available(available, owner, n_actions)
+    rule = f"ints in [0, {n_actions - 1}], or a mask of {n_events} x {n_actions} bools with a true one in each row"
+    if array.dtype != np.bool_ or array.shape != (n_events, n_actions) or not array.any(axis=1).all():
+        refuse("available_actions", owner, rule, available)
+    return np.ascontiguousarray(array)
+
+
+def key_number(key: object, owner: str) -> int:
+    """Return the 64-bit number of a key: an int, a text or bytes.
+
+    Examples
+    --------
+    >>> key_number("event 7", "BanditForest.decide") == key_number("event 7", "BanditForest.decide")
+    True
+    """
+    if isinstance(key, str):
+        content = b"s" + key.encode("utf-8", "surrogatepass")
+    elif isinstance(key, bytes):
+        content = b"b" + key
+    elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        content = b"i%d" % int(key)
+    else:
+        refuse("key", owner, "an int, a text or bytes", key)
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+
+
+def key_numbers(keys: object, owner: str, n_events: int) -> NDArray[np.uint64] | None:
+    """Return the 64-bit numbers of the keys of a batch."""
+    if keys is None:
+        return None
+    listed = isinstance(keys, (Sequence, np.ndarray)) and not isinstance(keys, (str, bytes))
+    if not listed or len(keys) != n_events:  # type: ignore[arg-type]
+        refuse("keys", owner, f"{n_events} ints, texts or bytes", keys)
+    numbers = (key_number(key, owner) for key in keys)  # type: ignore[attr-defined]
+    return np.fromiter(numbers, dtype=np.uint64, count=n_events)
+
+
+def _is_ragged(available: object) -> bool:
+    lengths = (
+        {len(row) for row in available if isinstance(row, (list, tuple))} if isinstance(available, list) else set()
+    )
+    return len(lengths) > 1
+
+
 def unpack(words: NDArray[np.uint64], n_variables: int, owner: str, rule: str) -> Bits:
     """Unpack rows of 64-bit words; bits beyond the last variable must be zero."""
     octets = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
@@ -211,12 +275,26 @@ def _as_array(value: ArrayLike, name: str, owner: str, rule: str) -> NDArray[Any
     return array
 
 
-def _as_bits(array: NDArray[Any], shown: object, name: str, owner: str, rule: str) -> Bits:
-    """Give back zeros and ones as contiguous uint8, or refuse."""
+def _kind(largest: NDArray[np.uint8] | None) -> str:
+    return "zeros and ones" if largest is None else "codes, none above its variable's number of thresholds"
+
+
+def _as_codes(
+    array: NDArray[Any], shown: object, name: str, owner: str, rule: str, largest: NDArray[np.uint8] | None = None
+) -> Bits:
+    """Return codes as contiguous uint8; refuse what is above the largest codes, which are ones when None."""
     if array.dtype == np.bool_:
         bits: Bits = (np.ascontiguousarray(array).view(np.uint8) != 0).view(np.uint8)  # true may be any byte but 0
         return bits
-    if array.size and not (array.max() <= 1 if array.dtype.kind == "u" else ((array == 0) | (array == 1)).all()):
+    if array.size == 0:
+        return np.ascontiguousarray(array, dtype=np.uint8)
+    if largest is None:
+        fits = array.max() <= 1 if array.dtype.kind == "u" else ((array == 0) | (array == 1)).all()
+    elif array.dtype == np.uint8:
+        fits = (array <= largest).all()
+    else:
+        fits = ((array >= 0) & (array <= largest) & (array == np.floor(array))).all()
+    if not fits:
         refuse(name, owner, rule, shown)
     return np.ascontiguousarray(array, dtype=np.uint8)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 import httpx
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from service_process import ServiceProcess
 
@@ -52,9 +49,14 @@ class Running(ServiceProcess):
     """A running service, and a client for it."""
 
     def __init__(
-        self, project: Path, *, environment: Mapping[str, str] | None = None, log: IO[str] | None = None
+        self,
+        project: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        log: IO[str] | None = None,
+        options: Sequence[str] = (),
     ) -> None:
-        super().__init__(project, environment=environment, log=log)
+        super().__init__(project, environment=environment, log=log, options=options)
         self.http = httpx.Client(base_url=self.address, timeout=30)
 
     def post(self, path: str, body: object, *, expect: int = 200, key: str | None = None) -> dict:

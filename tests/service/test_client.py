@@ -10,8 +10,10 @@ import httpx
 import pytest
 from running import CONTEXT, Running, write_project
 
-from bandit_forest.client import AsyncClient, Call, Client, RefusedError
-from bandit_forest.errors import MissingExtraError
+from bandit_forest.client import AsyncClient, BatchRefusedError, Client, DecidedEvent, RefusedError
+from bandit_forest.client import calls as calls_module
+from bandit_forest.client.calls import Call
+from bandit_forest.errors import InvalidArgumentError, MissingExtraError
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,8 @@ def test_the_same_without_blocking(service):
 
 
 def test_both_clients_do_the_same_and_say_so():
-    calls = ("decide", "decide_many", "reward", "reward_many", "learn", "explain")
+    calls = [name for name in vars(calls_module) if name in calls_module.__all__ and name != "Call"]
+    assert len(calls) == 12
     for call in calls:
         waiting, awaited = getattr(Client, call), getattr(AsyncClient, call)
         assert waiting.__name__ == awaited.__name__ == call
@@ -90,12 +93,15 @@ def test_both_clients_do_the_same_and_say_so():
         assert inspect.signature(waiting) == inspect.signature(awaited)
         assert inspect.iscoroutinefunction(awaited)
     with Client() as client:
-        assert list(inspect.signature(client.decide).parameters) == ["context", "available_actions", "event_id"]
+        assert list(inspect.signature(client.decide).parameters) == [
+            *("context", "available_actions", "event_id", "action", "propensity", "mean_rewards")
+        ]
 
 
 def test_without_httpx_the_cure_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
-    monkeypatch.delitem(sys.modules, "bandit_forest.client")
+    for name in [name for name in sys.modules if name.startswith("bandit_forest.client")]:
+        monkeypatch.delitem(sys.modules, name)
     with pytest.raises(MissingExtraError, match=r"pip install 'bandit-forest\[client\]'"):
         import bandit_forest.client  # noqa: F401
 
@@ -115,3 +121,61 @@ def test_an_answer_that_is_not_the_services_is_a_refusal(answer):
     with pytest.raises(RefusedError, match=r"not the service's: ") as caught:
         Call("/v1/decide", {}, lambda read: read["action"]).result(answer)
     assert (caught.value.code, caught.value.status) == ("foreign_answer", answer.status_code)
+
+
+def test_a_batch_that_is_partly_refused_keeps_the_other_decisions(client):
+    ids = ["partly-1", "partly-2", "partly-3"]
+    contexts = [CONTEXT, {**CONTEXT, "age": "old"}, CONTEXT]
+    with pytest.raises(BatchRefusedError) as refused:
+        client.decide_many(contexts, event_ids=ids, available_actions=[None, None, ["gold"]])
+    first, second, third = refused.value.results
+    assert isinstance(first, DecidedEvent)
+    assert (second.code, second.path) == ("invalid_request", "$.events[1].context.age")
+    assert (third.event_id, third.action) == ("partly-3", "gold")
+    assert client.explain("partly-1")["action"] == first.action
+    with pytest.raises(InvalidArgumentError, match="2 items, one for each event"):
+        client.decide_many([CONTEXT] * 2, event_ids=["one"])
+
+
+def test_events_from_elsewhere_are_learned_together(client):
+    client.learn_many([CONTEXT] * 2, ["plus", "gold"], [0.5, 1], propensities=[0.5, 0.25], event_ids=["l1", "l2"])
+    assert client.explain("l2")["reward"] == 1.0
+    with pytest.raises(BatchRefusedError) as refused:
+        client.learn_many([CONTEXT] * 2, ["plus", "lead"], [0.5, 1], propensities=[0.5, 0.25])
+    assert [isinstance(result, RefusedError) for result in refused.value.results] == [False, True]
+
+
+def test_estimates_and_durability_are_told(client):
+    event = client.decide(CONTEXT, mean_rewards=True)
+    assert set(event.mean_rewards) == {"basic", "plus", "gold"}
+    assert event.durable is True
+    assert client.decide(CONTEXT).mean_rewards is None
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_json_does_not_have_is_refused_before_it_is_sent(client, value):
+    with pytest.raises(InvalidArgumentError, match=r"The '\$.reward' of a request must be a finite number"):
+        client.reward("any", value)
+    with pytest.raises(InvalidArgumentError, match=r"\$.events\[1\].context.age"):
+        client.decide_many([CONTEXT, {**CONTEXT, "age": value}])
+
+
+def test_actions_are_changed_with_a_key_for_administration(service, client):
+    with Client(service.address, key="admin") as admin:
+        admin.add_action("lead")
+        admin.disable_action("lead")
+        assert admin.actions()["lead"] == "disabled"
+        admin.enable_action("lead")
+        admin.remove_action("lead")
+        assert admin.actions() == {"basic": "enabled", "plus": "enabled", "gold": "enabled", "lead": "removed"}
+    with pytest.raises(RefusedError, match="administration"):
+        client.actions()
+
+
+def test_shadow_mode(tmp_path):
+    with Running(write_project(tmp_path, project='mode = "shadow"')) as service, Client(service.address) as client:
+        event = client.decide(CONTEXT, action="plus", propensity=0.5)
+        assert (event.action, event.propensity) == ("plus", 0.5)
+        assert event.forest_action in ("basic", "plus", "gold")
+        (event,) = client.decide_many([CONTEXT], actions=["gold"], propensities=[0.25])
+        assert (event.action, event.propensity) == ("gold", 0.25)

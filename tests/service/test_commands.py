@@ -9,11 +9,13 @@ import sys
 
 import pyarrow.parquet
 import pytest
+from projects import Decider
 from running import CONTEXT, Running, write_project
 
+from bandit_forest import Bandit
+from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeature
 from bandit_forest.cli import main
-from bandit_forest.service.decider import Decider
-from bandit_forest.service.project_file import load_project
+from bandit_forest.service.config.project_file import load_project
 
 
 @pytest.fixture
@@ -104,7 +106,7 @@ def test_verify_tells_what_is_equal(run, used):
     assert "byte for byte" in run("verify", used)
 
 
-@pytest.mark.parametrize("absent", ["fastapi", "orjson", "uvicorn"])
+@pytest.mark.parametrize("absent", ["httptools", "msgspec", "prometheus_client"])
 def test_without_the_extra_the_cure_is_told(tmp_path, absent):
     script = f"import sys; sys.modules['{absent}'] = None; from bandit_forest.cli import main; main()"
     command = [sys.executable, "-c", script, "serve", str(write_project(tmp_path))]
@@ -116,4 +118,48 @@ def test_without_the_extra_the_cure_is_told(tmp_path, absent):
 def test_the_package_and_its_command_import_nothing_of_the_service():
     script = "import bandit_forest, bandit_forest.cli, json, sys; print(json.dumps(sorted(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert {"fastapi", "httpx", "orjson", "pydantic", "sqlite3", "uvicorn"}.isdisjoint(json.loads(printed))
+    assert {"httptools", "httpx", "msgspec", "prometheus_client", "sqlite3", "uvloop"}.isdisjoint(json.loads(printed))
+
+
+def test_actions_are_listed_and_changed_from_the_command_line(run, tmp_path, monkeypatch):
+    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
+    project = write_project(tmp_path, more=keys)
+    environment = {"OFFERS_KEY": "decide-secret", "OFFERS_ADMIN_KEY": "admin-secret"}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with Running(project, environment=environment) as service:
+        project.write_text(project.read_text() + f"[server]\nport = {service.port}\n")
+        run("actions", "add", "lead", project)
+        run("actions", "disable", "gold", project)
+        assert run("actions", "list", project) == "enabled   basic\nenabled   plus\ndisabled  gold\nenabled   lead\n"
+        run("actions", "enable", "gold", project)
+        assert "disabled" not in run("actions", "list", project)
+        assert "no action 'tin'" in run("actions", "disable", "tin", project)
+
+
+def test_a_saved_bandit_is_served_and_taken_back(run, tmp_path):
+    bandit = Bandit(
+        actions=["basic", "plus", "gold"],
+        capacity=6,
+        warm_up_events=1000,
+        forest={"n_trees": 5},
+        features={
+            "age": NumericFeature(edges=(30, 50), missing=True),
+            "city": CategoricalFeature(values=("Lannion", "Paris")),
+            "member": BooleanFeature(),
+        },
+    )
+    for _ in range(20):
+        bandit.learn(bandit.decide(CONTEXT), reward=1.0)
+    bandit.save(tmp_path / "offers.bandit")
+    project = write_project(tmp_path)
+    with Running(project, options=["--from", str(tmp_path / "offers.bandit")]) as service:
+        assert service.get("/v1/status")["model_version"] == 20
+        decision = service.post("/v1/decide", {"context": CONTEXT})
+        assert decision["action"] == bandit.decide(CONTEXT).action
+        service.post("/v1/reward", {"event_id": decision["event_id"], "reward": 1})
+    with Running(project) as service:  # and the folder goes on without it
+        again = Bandit.from_bytes(service.http.get("/v1/model").content)
+    assert again.version == 21
+    assert "byte for byte" in run("verify", project)
+    assert "new, to begin with" in run("serve", project, "--from", tmp_path / "offers.bandit")

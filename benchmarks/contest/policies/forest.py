@@ -15,8 +15,12 @@ def play_default(stream: Stream) -> Game:
     """Play the default forest behind the default encoder, neither of them with a setting."""
     encoder = ContextEncoder()
     contexts = encoder.fit_transform(stream.columns)
-    ordered = {"thresholds": encoder.thresholds} if hasattr(encoder, "thresholds") else {}
-    forest = BanditForest(n_variables=encoder.n_variables, n_actions=stream.n_actions, seed=stream.shuffle, **ordered)
+    forest = BanditForest(
+        n_variables=encoder.n_variables,
+        n_actions=stream.n_actions,
+        thresholds=encoder.thresholds,
+        seed=stream.shuffle,
+    )
     return play_policy(forest, contexts, stream)
 
 

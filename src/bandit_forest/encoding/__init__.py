@@ -1,6 +1,8 @@
-"""Raw features into binary variables, and a name for each of them."""
+"""Raw features into contexts, and a name for each variable of a context."""
 
-from bandit_forest.encoding.columns import Categorical, Column, Numeric
+from bandit_forest.encoding.categorical import Categorical
+from bandit_forest.encoding.column import Column
 from bandit_forest.encoding.encoder import ContextEncoder
+from bandit_forest.encoding.numeric import Binned, Numeric
 
-__all__ = ["Categorical", "Column", "ContextEncoder", "Numeric"]
+__all__ = ["Binned", "Categorical", "Column", "ContextEncoder", "Numeric"]

@@ -1,70 +1,93 @@
-"""The encoder: from rows of raw features to contexts of binary variables."""
+"""The encoder: from rows of raw features to contexts."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
-from itertools import count
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.encoding.columns import Column
+from bandit_forest.encoding.column import Column
 from bandit_forest.encoding.document import from_document, to_document
-from bandit_forest.encoding.fitting import fit_column
+from bandit_forest.encoding.fitting import Resolution, fit_column
+from bandit_forest.encoding.layout import lay_out
 from bandit_forest.encoding.tables import as_columns
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.validation import check_int
+from bandit_forest.variables import MOST_THRESHOLDS
 
 __all__ = ["ContextEncoder"]
 
+_LOWEST, _HIGHEST = -(2.0**53), 2.0**53  # all whole numbers in between are floats
+
 
 class ContextEncoder:
-    """Encode rows of numbers, texts and bools as contexts of binary variables.
+    """Encode rows of numbers, texts and bools as contexts.
 
-    Numbers are cut into bins of equal frequency, one variable a bin; texts have one variable a value; bools, and
-    columns of zeros and ones, stay one variable, as does every column of two bins or two values. A column that never
-    varies has none.
+    A number becomes one ordered variable: its code is the number of thresholds that it reaches, so that a tree can test
+    `age >= 38` for each of them. Texts have one binary variable per value; bools, and columns of zeros and ones, are
+    one binary variable, as is every column of two numbers or two values. A column that never varies has none.
 
-    A missing value (None, NaN, or a key that a row lacks) sets a variable of its own, `... is missing`, if the column
-    had missing values when the encoder was fitted; otherwise it sets none. A value that was never seen sets none. A
-    number outside the fitted range belongs to the first or last bin. Columns that were not fitted are ignored.
+    A missing value (None, NaN, pandas' NA, or a key that a row lacks) sets a binary variable of its own, `... is
+    missing`, if the column had missing values when the encoder was fitted; its code is 0 in an ordered variable. A
+    number outside the fitted range has the lowest or the highest code. A value that was never seen sets the variable
+    `... is another value` if the column has one, and otherwise none. Columns that were not fitted are ignored.
 
     It follows the conventions of scikit-learn's transformers, without needing scikit-learn.
 
     Parameters
     ----------
     n_bins
-        Largest number of bins of a numeric column.
+        None keeps numbers in order. An int cuts them into at most that many bins of equal frequency, one binary
+        variable per bin, for policies that take binary variables only.
+    max_thresholds
+        Largest number of thresholds of a numeric column. With more different numbers, the thresholds are quantiles.
+    max_values
+        Largest number of values of a categorical column that have a variable each. With more of them, these are the
+        most frequent ones that come more than once, and all others share the variable `... is another value`.
     columns
         What is known beforehand, by column: 'numeric' or 'categorical' where the values do not tell (codes that look
-        like numbers), or the whole rule, `Numeric(edges=...)` or `Categorical(values=...)`. All others are told from
-        the values.
+        like numbers), or the whole rule, `Numeric(thresholds=...)`, `Binned(edges=...)` or `Categorical(values=...)`.
+        All others are told from the values.
 
     Examples
     --------
     >>> rows = [{"age": age, "city": city} for age, city in zip(range(20, 30), ["Lannion", "Paris"] * 5)]
-    >>> encoder = ContextEncoder(n_bins=3).fit(rows)
+    >>> encoder = ContextEncoder(max_thresholds=4).fit(rows)
     >>> encoder.variable_names
-    ['age < 23', 'age in [23, 27)', 'age >= 27', 'city = Paris']
+    ['age', 'city = Paris']
+    >>> encoder.thresholds
+    {0: (22.0, 24.0, 26.0, 28.0)}
     >>> encoder.encode({"age": 24, "city": "Paris"})
-    array([0, 1, 0, 1], dtype=uint8)
+    array([2, 1], dtype=uint8)
+    >>> ContextEncoder(n_bins=3).fit(rows).variable_names
+    ['age < 23', 'age in [23, 27)', 'age >= 27', 'city = Paris']
     """
 
-    def __init__(self, *, n_bins: int = 5, columns: Mapping[str, str | Column] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        n_bins: int | None = None,
+        max_thresholds: int = MOST_THRESHOLDS,
+        max_values: int = 100,
+        columns: Mapping[str, str | Column] | None = None,
+    ) -> None:
         self.n_bins = n_bins
+        self.max_thresholds = max_thresholds
+        self.max_values = max_values
         self.columns = columns
 
     @classmethod
     def from_schema(cls, columns: Mapping[str, Column]) -> Self:
-        """Make an encoder from the rule of every column, without rows.
+        """Return an encoder with the rule of every column, without rows.
 
         Examples
         --------
         >>> from bandit_forest.encoding import Categorical, Numeric
-        >>> schema = {"age": Numeric(edges=[30, 50]), "member": Categorical(values=[False, True])}
+        >>> schema = {"age": Numeric(thresholds=[30, 50]), "member": Categorical(values=[False, True])}
         >>> ContextEncoder.from_schema(schema).encode({"age": 42, "member": True})
-        array([0, 1, 0, 1], dtype=uint8)
+        array([1, 1], dtype=uint8)
         """
         owner = "ContextEncoder.from_schema"
         if not isinstance(columns, Mapping):
@@ -88,7 +111,8 @@ class ContextEncoder:
             Ignored.
         """
         owner = "ContextEncoder.fit"
-        n_bins = check_int(self.n_bins, "n_bins", owner, low=2)
+        resolution = Resolution(n_bins=self.n_bins, max_thresholds=self.max_thresholds, max_values=self.max_values)
+        resolution.check(owner)
         known = self._known_columns(owner)
         table = as_columns(rows, owner)
         for name in known:
@@ -99,12 +123,12 @@ class ContextEncoder:
         fitted: dict[str, Column] = {}
         for name, values in table.items():
             rule = known.get(name)
-            fitted[name] = rule if isinstance(rule, Column) else fit_column(values, rule, n_bins, name, owner)
+            fitted[name] = rule if isinstance(rule, Column) else fit_column(values, rule, resolution, name, owner)
         self._adopt(fitted, owner)
         return self
 
     def transform(self, rows: Any) -> NDArray[np.uint8]:
-        """Encode rows: a matrix of zeros and ones, a row a context.
+        """Return the contexts of rows: a matrix with one row per context and one column per variable.
 
         Parameters
         ----------
@@ -115,18 +139,19 @@ class ContextEncoder:
         self._check_fitted()
         table = as_columns(rows, owner, self.columns_)
         n_rows = next(iter(table.values())).size
-        bits = np.zeros((n_rows, self.n_variables + 1), dtype=np.uint8)
+        contexts = np.zeros((n_rows, self.n_variables + 1), dtype=np.uint8)
         each = np.arange(n_rows)
-        for name, column, places in self._plan:
-            bits[each, np.array(places)[column.outcomes(table[name], name, owner)]] = 1
-        return np.ascontiguousarray(bits[:, :-1])
+        for name, column, variables, codes, _ in self._layout.columns:
+            outcomes = column.outcomes(table[name], name, owner)
+            contexts[each, np.array(variables)[outcomes]] = np.array(codes, dtype=np.uint8)[outcomes]
+        return np.ascontiguousarray(contexts[:, :-1])
 
     def fit_transform(self, rows: Any, y: object = None) -> NDArray[np.uint8]:
-        """Fit on rows, and encode them."""
+        """Fit on rows, and return their contexts."""
         return self.fit(rows, y).transform(rows)
 
     def encode(self, row: Mapping[str, Any]) -> NDArray[np.uint8]:
-        """Encode one row; a few microseconds, for decisions one at a time.
+        """Return the context of one row; a few microseconds, for decisions one at a time.
 
         Parameters
         ----------
@@ -137,73 +162,82 @@ class ContextEncoder:
         self._check_fitted()
         if not isinstance(row, Mapping):
             refuse("row", owner, "a mapping from column to value", row)
-        n_variables = len(self._names)
-        bits = bytearray(n_variables + 1)
-        for name, column, places in self._plan:
-            bits[places[column.outcome(row.get(name), name, owner)]] = 1
-        return np.frombuffer(bits, dtype=np.uint8, count=n_variables)
+        n_variables = len(self._layout.variable_names)
+        context = bytearray(n_variables + 1)
+        get = row.get
+        for name, column, variables, codes, limits in self._layout.columns:
+            value: Any = get(name)
+            kind = value.__class__
+            # Most numbers are plain, and the call would take as long as all the rest.
+            if limits and (kind is float or kind is int) and _LOWEST <= value <= _HIGHEST:
+                outcome = bisect_right(limits, value + 0.0)
+            else:
+                outcome = column.outcome(value, name, owner)
+            context[variables[outcome]] = codes[outcome]
+        return np.frombuffer(context, dtype=np.uint8, count=n_variables)
 
     @property
     def n_variables(self) -> int:
-        """The number of binary variables of a context."""
+        """The number of variables of a context."""
         self._check_fitted()
-        return len(self._names)
+        return len(self._layout.variable_names)
 
     @property
     def variable_names(self) -> list[str]:
-        """The name of each binary variable."""
+        """The name of each variable: the column's name for an ordered one, a test such as `city = Paris` else."""
         self._check_fitted()
-        return list(self._names)
+        return list(self._layout.variable_names)
+
+    @property
+    def thresholds(self) -> dict[int, tuple[float, ...]]:
+        """The thresholds of each ordered variable, by its number, as `BanditForest` takes them."""
+        self._check_fitted()
+        return dict(self._layout.thresholds)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
-        """Give the name of each binary variable, as scikit-learn asks for it."""
+        """Return the name of each variable, as scikit-learn asks for it."""
         return np.array(self.variable_names, dtype=object)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """Give the parameters of the constructor, as scikit-learn asks for them."""
-        return {"n_bins": self.n_bins, "columns": self.columns}
+        """Return the parameters of the constructor, as scikit-learn asks for them."""
+        return {name: getattr(self, name) for name in ("n_bins", "max_thresholds", "max_values", "columns")}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the constructor; the next `fit` uses them."""
+        known = self.get_params()
         for name, value in params.items():
-            if name not in self.get_params():
-                refuse("name of a parameter", "ContextEncoder.set_params", "'n_bins' or 'columns'", name)
+            if name not in known:
+                rule = "one of " + ", ".join(f"'{parameter}'" for parameter in known)
+                refuse("name of a parameter", "ContextEncoder.set_params", rule, name)
             setattr(self, name, value)
         return self
 
     def to_json(self) -> str:
-        """Write the fitted encoder as JSON."""
+        """Return the fitted encoder as JSON."""
         self._check_fitted()
         return to_document(self.columns_)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read an encoder that `to_json` wrote."""
+        """Return an encoder that `to_json` wrote."""
         return cls.from_schema(from_document(text))
 
     def __repr__(self) -> str:
         state = f"{self.n_variables} variables" if self.__sklearn_is_fitted__() else "not fitted"
-        return f"<ContextEncoder: n_bins={self.n_bins}, {state}>"
+        return f"<ContextEncoder: {state}>"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")
 
     def _adopt(self, columns: dict[str, Column], owner: str) -> None:
-        """Take over the rules of all columns: name the variables and say which outcome sets which."""
-        numbers = count()
-        outcomes = {name: column.outcome_names(name) for name, column in columns.items()}
-        names = [variable for column in outcomes.values() for variable in column if variable is not None]
-        if not names:
+        """Take over the rules of all columns."""
+        layout = lay_out(columns)
+        if not layout.variable_names:
             refuse("columns", owner, "columns of which at least one takes different values", columns)
-        nowhere = len(names)  # a place beyond the last variable, for outcomes that set none
         self.columns_ = columns
         self.feature_names_in_ = np.array(list(columns), dtype=object)
         self.n_features_in_ = len(columns)
-        self._names = names
-        self._plan = [
-            (name, column, [nowhere if variable is None else next(numbers) for variable in outcomes[name]])
-            for name, column in columns.items()
-        ]
+        self._layout = layout
 
     def _known_columns(self, owner: str) -> dict[str, str | Column]:
         known = {} if self.columns is None else self.columns
@@ -211,7 +245,7 @@ class ContextEncoder:
             refuse("columns", owner, "a mapping from names to columns", known)
         for name, rule in known.items():
             if not isinstance(rule, Column) and rule not in ("numeric", "categorical"):
-                refuse(f"columns['{name}']", owner, "'numeric', 'categorical', Numeric(...) or Categorical(...)", rule)
+                refuse(f"columns['{name}']", owner, "'numeric', 'categorical' or a rule such as Numeric(...)", rule)
         return dict(known)
 
     def _check_fitted(self) -> None:

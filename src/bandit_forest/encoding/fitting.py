@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.encoding.columns import Categorical, Column, Numeric
+from bandit_forest.encoding.categorical import Categorical
+from bandit_forest.encoding.column import Column
+from bandit_forest.encoding.numeric import Binned, Numeric
+from bandit_forest.encoding.quantiles import equal_frequency_edges, frequent_thresholds
 from bandit_forest.encoding.values import Scalar, as_scalar, distinct, holds_numbers, numbers
 from bandit_forest.errors import refuse
+from bandit_forest.validation import check_int
+from bandit_forest.variables import MOST_THRESHOLDS
 
-__all__ = ["equal_frequency_edges", "fit_column"]
+__all__ = ["Resolution", "fit_column"]
 
 
-def fit_column(values: NDArray[Any], kind: str | None, n_bins: int, name: str, owner: str) -> Column:
-    """Make the rule of a column from its values.
+@dataclass(frozen=True, kw_only=True)
+class Resolution:
+    """How finely the values of a column are told apart.
 
-    A column of numbers is binned, unless it holds zeros and ones only, which make a flag; any other is categorical.
+    Parameters
+    ----------
+    n_bins
+        Largest number of bins of a numeric column, one binary variable each; None keeps its numbers in order.
+    max_thresholds
+        Largest number of thresholds of a numeric column whose numbers stay in order.
+    max_values
+        Largest number of values of a categorical column that have a variable each.
+    """
+
+    n_bins: int | None = None
+    max_thresholds: int = MOST_THRESHOLDS
+    max_values: int = 100
+
+    def check(self, owner: str) -> None:
+        """Refuse numbers that are not possible."""
+        if self.n_bins is not None:
+            check_int(self.n_bins, "n_bins", owner, low=2)
+        check_int(self.max_thresholds, "max_thresholds", owner, high=MOST_THRESHOLDS)
+        check_int(self.max_values, "max_values", owner)
+
+
+def fit_column(values: NDArray[Any], kind: str | None, resolution: Resolution, name: str, owner: str) -> Column:
+    """Return the rule of a column, from its values.
+
+    A column of zeros and ones makes a flag, any other column of numbers is numeric, all else is categorical.
 
     Parameters
     ----------
@@ -25,13 +57,13 @@ def fit_column(values: NDArray[Any], kind: str | None, n_bins: int, name: str, o
         The column.
     kind
         'numeric' or 'categorical', or None to tell from the values.
-    n_bins
-        Number of bins of a numeric column.
+    resolution
+        How finely its values are told apart.
     name, owner
         The column and the public method, for the error sentence.
     """
     if kind == "categorical" or (kind is None and not holds_numbers(values)):
-        return _fit_categories(values, name, owner)
+        return _fit_categories(values, resolution.max_values, name, owner)
     column = numbers(values, name, owner)
     known = column[~np.isnan(column)]
     if np.isinf(known).any():
@@ -40,47 +72,26 @@ def fit_column(values: NDArray[Any], kind: str | None, n_bins: int, name: str, o
     missing = 0 < known.size < column.size
     if kind is None and levels.tolist() == [0.0, 1.0]:
         return Categorical(values=(False, True), missing=missing)
-    return Numeric(edges=equal_frequency_edges(levels, counts, n_bins), missing=missing)
+    if resolution.n_bins is not None:
+        return Binned(edges=equal_frequency_edges(levels, counts, resolution.n_bins), missing=missing)
+    return Numeric(thresholds=frequent_thresholds(levels, counts, resolution.max_thresholds), missing=missing)
 
 
-def equal_frequency_edges(levels: NDArray[np.float64], counts: NDArray[np.intp], n_bins: int) -> list[float]:
-    """Cut sorted distinct numbers into at most `n_bins` bins of about the same frequency.
-
-    Each quantile moves to the nearest boundary between two different numbers, so no bin is empty and no bin comes
-    twice, and a number that fills most of the column is cut off from the rest.
-
-    Examples
-    --------
-    >>> levels, counts = np.unique([1.0, 2, 3, 4, 5, 6, 7, 8, 9, 10], return_counts=True)
-    >>> equal_frequency_edges(levels, counts, 5)
-    [3.0, 5.0, 7.0, 9.0]
-    >>> levels, counts = np.unique([0.0] * 92 + [10, 20, 30, 40, 50, 60, 70, 80], return_counts=True)
-    >>> equal_frequency_edges(levels, counts, 5)
-    [10.0]
-    """
-    if levels.size < 2:
-        return []
-    below = np.cumsum(counts)
-    quantiles = below[-1] * np.arange(1, n_bins) / n_bins
-    boundaries = below[:-1]
-    right = np.searchsorted(boundaries, quantiles).clip(0, boundaries.size - 1)
-    left = (right - 1).clip(0)
-    nearest = np.where(quantiles - boundaries[left] <= boundaries[right] - quantiles, left, right)
-    cuts = np.unique(nearest)
-    return [_roundest(float(low), float(high)) for low, high in zip(levels[cuts], levels[cuts + 1], strict=True)]
-
-
-def _roundest(low: float, high: float) -> float:
-    """Round `high` to as few digits as keep it above `low` and not above itself, for names that can be read."""
-    rounded = (float(f"{high:.{digits}g}") for digits in range(1, 17))
-    return next((edge for edge in rounded if low < edge <= high), high)
-
-
-def _fit_categories(values: NDArray[Any], name: str, owner: str) -> Categorical:
+def _fit_categories(values: NDArray[Any], max_values: int, name: str, owner: str) -> Categorical:
     present, which = distinct(values, name, owner)
-    categories = sorted((as_scalar(value, name, owner) for value in present), key=_order)
-    missing = bool(categories) and bool((which < 0).any())
-    return Categorical(values=categories if len(categories) > 1 else (), missing=missing)
+    known = which[which >= 0]
+    missing = 0 < known.size < which.size
+    categories = [as_scalar(value, name, owner) for value in present]
+    if len(categories) < 2:
+        return Categorical(values=(), missing=missing)
+    if len(categories) <= max_values:
+        return Categorical(values=sorted(categories, key=_order), missing=missing)
+    repeated = {value: count for value, count in zip(categories, np.bincount(known).tolist(), strict=True) if count > 1}
+    if not repeated:
+        rule = f"at most {max_values} different values, or values that come more than once: leave out an identifier"
+        refuse(name, owner, rule, categories)
+    frequent = sorted(repeated, key=lambda value: (-repeated[value], _order(value)))[:max_values]
+    return Categorical(values=sorted(frequent, key=_order), other=True, missing=missing)
 
 
 def _order(value: Scalar) -> tuple[bool, Any]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,11 +17,12 @@ __all__ = ["Columns", "as_columns"]
 
 Columns = dict[str, NDArray[Any]]
 
+_LARGEST_EXACT = 2**53  # all whole numbers up to here are floats
 _RULE = "a list of dicts, a dict of columns of one length, a NumPy array of two dimensions or with fields, or a frame"
 
 
 def as_columns(rows: Any, owner: str, names: Iterable[str] | None = None) -> Columns:
-    """Give back the columns of a table, by name.
+    """Return the columns of a table, by name.
 
     Parameters
     ----------
@@ -28,7 +32,7 @@ def as_columns(rows: Any, owner: str, names: Iterable[str] | None = None) -> Col
     owner
         The public method, for the error sentence.
     names
-        The columns to give back, or None for all.
+        The columns to return, or None for all.
     """
     table = _read(rows, owner, names)
     for name in table if names is None else names:
@@ -47,10 +51,18 @@ def _read(rows: Any, owner: str, names: Iterable[str] | None) -> dict[str, Any]:
         return {f"x{place}": column for place, column in enumerate(rows.T)}
     if isinstance(rows, Mapping):
         return dict(rows)
-    if isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
-        keys = names if names is not None else dict.fromkeys(key for row in rows for key in row)
-        return {key: [row.get(key) for row in rows] for key in keys}
+    if isinstance(rows, Sequence) and all(issubclass(kind, Mapping) for kind in set(map(type, rows))):
+        keys = names if names is not None else dict.fromkeys(chain.from_iterable(rows))
+        return {key: _values(rows, key) for key in keys}
     return _read_frame(rows, owner)
+
+
+def _values(rows: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
+    """Return one value of each row, None where a row lacks it."""
+    try:
+        return list(map(itemgetter(key), rows))
+    except KeyError:
+        return [row.get(key) for row in rows]
 
 
 def _read_frame(rows: Any, owner: str) -> dict[str, Any]:
@@ -68,35 +80,39 @@ def _read_frame(rows: Any, owner: str) -> dict[str, Any]:
 
 
 def _read_series(series: Any, owner: str) -> Any:
-    """Give back a series of numbers as they are, of anything else as a list with None where it is null."""
+    """Return a series of numbers as an array, with NaN where it is null, and of anything else as a list."""
     import narwhals as nw
 
     if series.dtype.is_temporal() or series.dtype.is_nested() or series.dtype == nw.Binary:
         refuse(str(series.name), owner, "a column of texts, bools or numbers", series.dtype)
-    if series.dtype.is_numeric() and not series.is_null().any():
+    if not series.dtype.is_numeric():
+        return series.to_list()
+    known = series.drop_nulls()
+    if len(known) == len(series):
         return series.to_numpy()
-    nulls = series.is_null().to_list()
-    return [None if null else value for value, null in zip(series.to_list(), nulls, strict=True)]
+    if series.dtype.is_integer() and len(known) and max(-int(known.min()), int(known.max())) > _LARGEST_EXACT:
+        return series.to_list()  # codes that a float would round
+    return series.cast(nw.Float64).to_numpy()
 
 
 def _checked(values: Any, name: object, owner: str) -> NDArray[Any]:
-    """Give back one column as an array of numbers, bools, texts or objects."""
+    """Return one column as an array of numbers, bools, texts or objects."""
     if not isinstance(name, str):
         refuse("rows", owner, "a table whose columns are named by texts", name)
     rule = "a column of texts, bools or numbers"
     if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
         refuse(name, owner, rule, values)
-    column = values if isinstance(values, np.ndarray) else _tight(np.fromiter(values, object, len(values)))
+    column = values if isinstance(values, np.ndarray) else _tight(values)
     if column.ndim != 1 or column.dtype.kind not in "biufUO":
         refuse(name, owner, rule, values)
     return column
 
 
-def _tight(objects: NDArray[Any]) -> NDArray[Any]:
-    """Give back an array of one plain type where all values have it, since arrays of objects are slow."""
-    kinds = {type(value) for value in objects}
+def _tight(values: Sequence[Any]) -> NDArray[Any]:
+    """Return an array of one plain type where all values have it, since arrays of objects are slow."""
+    kinds = set(map(type, values))
     plain = {bool: np.bool_, float: np.float64, int: np.int64}.get(kinds.pop()) if len(kinds) == 1 else None
-    try:
-        return objects if plain is None else objects.astype(plain)
-    except OverflowError:  # ints beyond 64 bits
-        return objects
+    if plain is not None:
+        with suppress(OverflowError):  # ints beyond 64 bits
+            return np.array(values, dtype=plain)
+    return np.fromiter(values, object, len(values))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -17,27 +18,37 @@ __all__ = ["Scalar", "as_number", "as_scalar", "distinct", "holds_numbers", "is_
 Scalar = str | bool | int | float
 
 _NUMBERS = (int, Real, Decimal, np.bool_)  # int first, for speed; NumPy's numbers are Real, its bool is not
+_PLAIN = {float, int, bool, type(None)}  # what NumPy makes floats of as `as_number` does
 
 
 def is_missing(value: object) -> bool:
-    """Say whether a value is None or NaN."""
-    return value is None or (isinstance(value, (float, np.floating, Decimal)) and math.isnan(value))
+    """Return whether a value is None, NaN, or pandas' NA or NaT."""
+    if value is None:
+        return True
+    if isinstance(value, (float, np.floating)):
+        return math.isnan(value)
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    pandas = sys.modules.get("pandas")  # without it there is no NA
+    return pandas is not None and (value is pandas.NA or value is pandas.NaT)
 
 
 def as_number(value: object, name: str, owner: str) -> float:
-    """Give back one number, NaN when it is missing."""
-    if value is None:
-        return math.nan
+    """Return one number as a float, NaN when it is missing; refuse one that is too large for a float."""
     if isinstance(value, _NUMBERS):
         try:
-            return float(value)
-        except (OverflowError, ValueError):
+            number = float(value)
+            if not math.isinf(number) or number == value:
+                return number
+        except (OverflowError, ValueError):  # too large, or a signalling NaN
             pass
+    if is_missing(value):
+        return math.nan
     refuse(name, owner, "a number, or missing", value)
 
 
 def as_scalar(value: object, name: str, owner: str) -> Scalar:
-    """Give back a category as the plain Python value that JSON can hold.
+    """Return a category as the plain Python value that JSON can hold.
 
     A whole float becomes an int, since a column of codes with missing values is often stored as floats.
     """
@@ -50,22 +61,31 @@ def as_scalar(value: object, name: str, owner: str) -> Scalar:
 
 
 def holds_numbers(column: NDArray[Any]) -> bool:
-    """Say whether all known values of a column are numbers, and not all of them bools."""
+    """Return whether all known values of a column are numbers, and not all of them bools."""
     if column.dtype.kind != "O":
         return column.dtype.kind in "iuf"
-    known = {type(value) for value in column if not is_missing(value)}
+    cells = column.tolist()
+    known = {
+        kind for kind in set(map(type, cells)) if any(type(cell) is kind and not is_missing(cell) for cell in cells)
+    }
     return bool(known - {bool, np.bool_}) and all(issubclass(kind, _NUMBERS) for kind in known)
 
 
 def numbers(column: NDArray[Any], name: str, owner: str) -> NDArray[np.float64]:
-    """Give back a column as floats, NaN where a value is missing."""
+    """Return a column as floats, NaN where a value is missing."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    return np.array([as_number(value, name, owner) for value in column.tolist()], dtype=np.float64)
+    cells = column.tolist()
+    if set(map(type, cells)) <= _PLAIN:
+        try:
+            return np.array(cells, dtype=np.float64)
+        except OverflowError:  # an int that is too large, to be refused by its name
+            pass
+    return np.array([as_number(cell, name, owner) for cell in cells], dtype=np.float64)
 
 
 def distinct(column: NDArray[Any], name: str, owner: str) -> tuple[list[Any], NDArray[np.intp]]:
-    """Give the distinct known values of a column, and for each row which of them it holds, -1 when missing.
+    """Return the distinct known values of a column, and for each row which of them it holds, -1 when missing.
 
     Examples
     --------
@@ -93,10 +113,12 @@ def _distinct_codes(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
 
 
 def _distinct_objects(column: NDArray[Any], name: str, owner: str) -> tuple[list[Any], NDArray[np.intp]]:
-    """Count up the values of an object column in the order in which they come."""
-    seen: dict[Any, int] = {}
+    """Return the values of an object column in the order in which they first come."""
+    cells = column.tolist()
     try:
-        places = [-1 if is_missing(value) else seen.setdefault(value, len(seen)) for value in column.tolist()]
+        present = dict.fromkeys(cells)
     except TypeError:  # a list or a dict, which no category can be
         refuse(name, owner, "texts, bools or numbers, or missing", column)
-    return list(seen), np.array(places, dtype=np.intp)
+    known = [value for value in present if not is_missing(value)]
+    places = dict.fromkeys(present, -1) | {value: place for place, value in enumerate(known)}
+    return known, np.fromiter(map(places.__getitem__, cells), np.intp, len(cells))

@@ -1,6 +1,5 @@
-"""The paper's experiments as values with ids, the runner that plays them, and reports of what came out."""
+"""The paper's experiments as values with ids, the runner that plays them, and reports of their results."""
 
-from bandit_forest.experiments.catalogue import EXPERIMENTS, find
-from bandit_forest.experiments.experiment import Experiment, Made, Published, Setting
+from bandit_forest.experiments.catalogue import EXPERIMENTS, Experiment, Made, Published, Setting, find
 
 __all__ = ["EXPERIMENTS", "Experiment", "Made", "Published", "Setting", "find"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +13,14 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Column, Table
 
 from bandit_forest.experiments.catalogue import EXPERIMENTS, find
-from bandit_forest.experiments.display import Display
-from bandit_forest.experiments.results import Results
-from bandit_forest.experiments.runner import run_experiment
-from bandit_forest.experiments.tables import HEADER, notes, summary_lines
+from bandit_forest.experiments.files import write_text
+from bandit_forest.experiments.report import write_report
+from bandit_forest.experiments.report.closeness import CLOSENESS_HEADER, closeness_lines
+from bandit_forest.experiments.report.pages import fill_tables
+from bandit_forest.experiments.report.results import Results
+from bandit_forest.experiments.report.tables import HEADER, notes, summary_lines
+from bandit_forest.experiments.run import run_experiment
+from bandit_forest.experiments.run.display import Display
 from bandit_forest.worlds.datasets import fetch
 
 __all__ = ["register"]
@@ -36,18 +41,26 @@ def register(app: typer.Typer) -> None:
     app.add_typer(data, name="data")
 
 
-def experiments() -> None:
-    """List the experiments."""
-    table = Table(Column("id", no_wrap=True), "settings", "what", "shows", box=None)
-    for experiment in EXPERIMENTS.values():
-        table.add_row(experiment.id, str(len(experiment.settings)), experiment.title, experiment.shows)
+def experiments(
+    id: Annotated[str | None, typer.Argument(help="List the settings of this experiment.")] = None,
+) -> None:
+    """List the experiments, or the settings of one."""
+    if id is None:
+        table = Table(Column("id", no_wrap=True), "settings", "what", "shows", box=None)
+        for experiment in EXPERIMENTS.values():
+            table.add_row(experiment.id, str(len(experiment.settings)), experiment.title, experiment.shows)
+    else:
+        experiment, settings = find(id)
+        table = Table(Column("id", no_wrap=True), "what", box=None)
+        for setting in settings:
+            table.add_row(experiment.setting_id(setting), setting.label)
     console = Console()
     console.print(table)
-    console.print("\nRun one with: bandit-forest run ID, or one setting of it with its number: bandit-forest run ID/0")
+    console.print("\nRun one with: bandit-forest run ID")
 
 
 def run(
-    id: Annotated[str, typer.Argument(help="An experiment, or one setting of it, such as paper/covtype/0.")],
+    id: Annotated[str, typer.Argument(help="An experiment, or one setting of it, such as paper/covtype/uniform.")],
     events: Annotated[int | None, typer.Option(min=1, help="Events of a trial; else as the experiment says.")] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Trials of a setting; else as the experiment says.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Trials at a time; else all cores.")] = None,
@@ -61,7 +74,7 @@ def run(
         with Display(console) as display:
             run_experiment(
                 experiment,
-                settings=settings,
+                settings=[setting.name for setting in settings],
                 n_events=events,
                 n_trials=trials,
                 jobs=jobs,
@@ -77,16 +90,20 @@ def run(
 
 def report(
     out: Annotated[Path, typer.Argument(help="Folder of all results.")] = Path("out"),
+    page: Annotated[list[Path] | None, typer.Option(help="A Markdown file whose tables are written anew.")] = None,
 ) -> None:
     """Make tables, figures and a page of all results in a folder."""
-    from bandit_forest.experiments.report import write_report
-
     console = Console()
-    for results in write_report(out):
+    all_results = write_report(out)
+    for results in all_results:
         console.print(_table(results))
         for note in notes(results):
             console.print(note, style="dim")
         console.print()
+    if lines := closeness_lines(all_results):
+        console.print(_closeness_table(lines), "")
+    for path in page or ():
+        write_text(path, fill_tables(path.read_text(), all_results))
     console.print(f"The page: {out / 'report.html'}; the figures: {out / 'figures'}", soft_wrap=True)
 
 
@@ -105,9 +122,21 @@ def fetch_data(
 
 
 def _table(results: Results) -> Table:
-    table = Table(title=f"{results.title}: {results.experiment.id}", title_justify="left", box=box.SIMPLE_HEAD)
-    for number, name in enumerate(HEADER):
-        table.add_column(name, justify="right" if number else "left")
+    table = _empty_table(f"{results.title}: {results.experiment.id}", HEADER)
     for line in summary_lines(results):
         table.add_row(*line, style="dim" if line.is_from_paper else None)
+    return table
+
+
+def _closeness_table(lines: Iterable[Iterable[str]]) -> Table:
+    table = _empty_table("Readings of the paper, the closest to its rates first", CLOSENESS_HEADER)
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def _empty_table(title: str, header: Iterable[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for number, name in enumerate(header):
+        table.add_column(name, justify="right" if number else "left")
     return table

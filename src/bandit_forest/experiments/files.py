@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, whenever the process that writes them is stopped."""
+"""Files that are safe from interruptions: replaced whole or not at all, or grown by whole lines."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["remove_parts", "replacing", "write_text"]
-
-_PART = ".part"
+__all__ = ["appending", "read_lines", "replacing", "write_text"]
 
 
 @contextmanager
@@ -30,7 +28,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     b'n_events'
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as stream:
             yield stream
@@ -48,21 +46,48 @@ def write_text(path: Path, text: str) -> None:
         stream.write(text.encode())
 
 
-def remove_parts(folder: Path) -> None:
-    """Remove what processes that were killed have left unfinished; another run's may still be at work."""
-    for part in folder.glob(f".*.*{_PART}"):
-        process = part.name.split(".")[-2]
-        if process.isdecimal() and not _is_running(int(process)):
-            part.unlink(missing_ok=True)
+@contextmanager
+def appending(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of lines for appending, while all other processes that do so wait.
+
+    A last line without an end is cut off first: the process that wrote it was stopped.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+") as stream:
+        _lock(stream)
+        stream.seek(0)
+        content = stream.read()
+        stream.truncate(content.rfind(b"\n") + 1)
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
-def _is_running(process: int) -> bool:
-    if sys.platform == "win32":  # has no harmless signal to ask with
-        return False
+def read_lines(path: Path) -> list[bytes]:
+    r"""Return the lines of a file that have an end; none where there is no file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "lines"
+    >>> _ = path.write_bytes(b"whole\nnot wh")
+    >>> read_lines(path)
+    [b'whole']
+    """
     try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:  # it is somebody else's
-        pass
-    return True
+        return path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+
+
+def _lock(stream: BinaryIO) -> None:
+    """Wait until no other process has locked the file; closing it ends the lock."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        stream.seek(2**40)  # a byte that no file has, so that everybody may read
+        msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(stream.fileno(), fcntl.LOCK_EX)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bandit_forest.reference.elimination import first_best
 from bandit_forest.rules import RoundRobin, UniformOverRemaining
 
-__all__ = ["Plan", "inverse_gap", "optimistic", "pick", "plan"]
+__all__ = ["Plan", "inverse_gap", "pick", "plan", "upper_bounds"]
 
 _LEAST_VARIANCE = 0.02
 
@@ -68,54 +68,54 @@ def plan(
     return Plan([probability / len(speaking) for probability in probabilities], votes, rotate=False)
 
 
-def optimistic(means: Sequence[float], doubts: Sequence[float], hope: float) -> list[float]:
-    """Raise means by a number of standard errors.
+def upper_bounds(means: Sequence[float], inverse_counts: Sequence[float], standard_errors: float) -> list[float]:
+    """Return means raised by a number of standard errors.
 
     Parameters
     ----------
     means
         The estimated mean reward of each action.
-    doubts
-        1 / the events behind each.
-    hope
+    inverse_counts
+        1 / the number of events behind each.
+    standard_errors
         Number of standard errors. The variance of a reward is at most mean * (1 - mean); an action that never earned
         anything may do so yet.
 
     Examples
     --------
-    >>> optimistic([0.5, 0.5], [0.01, 0.0], hope=1.0)
+    >>> upper_bounds([0.5, 0.5], [0.01, 0.0], standard_errors=1.0)
     [0.5519615242270663, 0.5]
     """
     variances = [mean * (1.0 - mean) + _LEAST_VARIANCE for mean in means]
     return [
-        mean + hope * math.sqrt(variance * doubt)
-        for mean, variance, doubt in zip(means, variances, doubts, strict=True)
+        mean + standard_errors * math.sqrt(variance * inverse_count)
+        for mean, variance, inverse_count in zip(means, variances, inverse_counts, strict=True)
     ]
 
 
-def inverse_gap(means: Sequence[float], available: Sequence[int], greed: float) -> list[float]:
-    """Give the probability of each action by inverse gap weighting.
+def inverse_gap(bounds: Sequence[float], available: Sequence[int], gamma: float) -> list[float]:
+    """Return the probability of each action by inverse gap weighting.
 
     Parameters
     ----------
-    means
-        The estimated mean reward of each action.
+    bounds
+        Estimate or upper confidence bound of the mean reward of each action.
     available
         The actions that may be taken for this event, in order.
-    greed
+    gamma
         The larger, the rarer an action that is not the best is drawn.
 
     Examples
     --------
-    >>> inverse_gap([0.5, 0.0, 0.5], [0, 1, 2], greed=10.0)[1:]
+    >>> inverse_gap([0.5, 0.0, 0.5], [0, 1, 2], gamma=10.0)[1:]
     [0.125, 0.3333333333333333]
     """
-    best = max(available, key=lambda action: (means[action], -action))
-    probabilities = [0.0] * len(means)
+    best = max(available, key=lambda action: (bounds[action], -action))
+    probabilities = [0.0] * len(bounds)
     others = 0.0
     for action in available:
         if action != best:
-            probabilities[action] = 1.0 / (len(available) + greed * (means[best] - means[action]))
+            probabilities[action] = 1.0 / (len(available) + gamma * (bounds[best] - bounds[action]))
             others += probabilities[action]
     probabilities[best] = 1.0 - others
     return probabilities

@@ -64,14 +64,8 @@ class ReferenceTree:
         """Update the path of a context: Algorithm 6, lines 10 to 20."""
         node = self.leaf(context)
         node.count(context, action, weight, gain)
-        if self._growth.clock == "path" and node.visits % self._growth.test_interval == 0:
+        if node.visits % self._growth.test_interval == 0:
             self._test(node)
-
-    def test(self) -> None:
-        """Test all paths in the order in which they began: the first to split take the room that is left."""
-        for node in list(self.nodes):
-            if node.variable is None:
-                self._test(node)
 
     def _test(self, node: Node) -> None:
         """Eliminate variables and actions of a path, if its round is over: Algorithm 6, lines 11 to 20."""
@@ -201,7 +195,6 @@ class ReferenceForest(CheckedPolicy):
         self.trees = [ReferenceTree(self, number, depths) for number in range(self.n_trees)]
         self._n_decisions = 0
         self._n_rotations = 0
-        self._n_events = 0
 
     def plan(self, context: Bits, available: set[int] | None = None) -> Plan:
         """Give the probability of each action and the votes, for one context."""
@@ -225,7 +218,3 @@ class ReferenceForest(CheckedPolicy):
         weight = 1.0 if self.growth.estimate == "plays" else min(1.0 / propensity, MAX_WEIGHT)
         for tree in self.trees:
             tree.learn(context, action, weight, reward * weight)
-        self._n_events += 1
-        if self.growth.clock == "forest" and self._n_events % self.growth.test_interval == 0:
-            for tree in self.trees:
-                tree.test()

@@ -50,23 +50,17 @@ class Tally:
         """Give the tally of one variable."""
         return Tally(self.plays[:, variable], self.weight[:, variable], self.gain[:, variable])
 
-    def denominators(self, growth: Elimination, *, selecting: bool) -> Floats:
-        """Give what the gain of each action is divided by before elimination compares it."""
-        if growth.estimate == "geometric" and selecting:
-            return np.sqrt(self.plays * self.weight)
+    def denominators(self, growth: Elimination) -> Floats:
+        """Return the divisor of the gain of each action, before elimination compares them."""
         if growth.estimate == "visits":
             return np.full(self.plays.shape, float(self.plays.sum()))
-        if growth.estimate in ("weights", "repeated", "geometric"):
+        if growth.estimate == "weights":
             return self.weight
         return self.plays.astype(np.float64)
 
-    def least_count(self, actions: list[int], growth: Elimination) -> float:
-        """Give the plays that the bounds count for the least played of some actions."""
-        plays = self.plays[actions].astype(np.float64)
-        if growth.estimate in ("repeated", "geometric"):
-            # Each play weighs 1 or more; only rounding could make their sum less.
-            plays = np.maximum(plays, self.weight[actions])
-        return float(plays.min())
+    def least_plays(self, actions: list[int]) -> int:
+        """Return the plays of the least played of some actions."""
+        return int(self.plays[actions].min())
 
 
 @dataclass(eq=False)
@@ -112,21 +106,16 @@ class Node:
 
     def round_is_complete(self) -> bool:
         """Say whether the least played remaining action has been played again: LastAction, for any order of play."""
-        least = self.least_plays
+        least = self.tally.least_plays(self.remaining_actions)
         if least <= self.tested:
             return False
         self.tested = least
         return True
 
-    @property
-    def least_plays(self) -> int:
-        """t_{c,k} of the least played remaining action."""
-        return int(self.tally.plays[self.remaining_actions].min())
-
     def eliminate_variables(self, growth: Elimination, bounds: Bounds) -> None:
         """Remove irrelevant variables: line 9 of VE with equation (3)."""
         played = np.flatnonzero(self.tally.plays)
-        denominators = self.tally.denominators(growth, selecting=True)[played, None]
+        denominators = self.tally.denominators(growth)[played, None]
         # μ^i_{k,v} and μ^i = Σ_v max_k μ^i_{k,v}, over all actions: one that the path has eliminated may well be the
         # best for a value of a variable. Both values share the denominator, the plays of k on the path.
         gains1 = self.ones.gain[played]
@@ -134,7 +123,7 @@ class Node:
         best0 = (gains0 / denominators).max(axis=0, initial=0.0)
         best1 = (gains1 / denominators).max(axis=0, initial=0.0)
         gains = (best0 + best1)[self.remaining_variables].tolist()
-        least = self.tally.least_count(self.remaining_actions, growth)
+        least = self.tally.least_plays(self.remaining_actions)
         bound = VARIABLE_WIDTH * radius(least, bounds.variables)
         self.remaining_variables = survivors(self.remaining_variables, gains, self.tolerance, bound)
 
@@ -143,25 +132,22 @@ class Node:
         for variable in self.remaining_variables:
             for value in (0, 1):
                 actions = self.actions_by_value[variable, value]
-                tally = self.given(variable, value)
-                denominators = tally.denominators(growth, selecting=False)  # what goes is gone for good
-                self.actions_by_value[variable, value] = self._kept(actions, tally, denominators, growth, bounds)
+                self.actions_by_value[variable, value] = self._kept(
+                    actions, self.given(variable, value), growth, bounds
+                )
 
     def eliminate_actions(self, growth: Elimination, bounds: Bounds) -> None:
         """Remove irrelevant actions of the path: AE with equation (4) on the path's own events."""
-        denominators = self.tally.denominators(growth, selecting=self.status == "selecting")
-        self.remaining_actions = self._kept(self.remaining_actions, self.tally, denominators, growth, bounds)
+        self.remaining_actions = self._kept(self.remaining_actions, self.tally, growth, bounds)
 
     def given(self, variable: int, value: int) -> Tally:
         """Give the tally of the events with `variable = value`."""
         ones = self.ones.column(variable)
         return ones if value == 1 else self.tally.less(ones)
 
-    def _kept(
-        self, actions: list[int], tally: Tally, denominators: Floats, growth: Elimination, bounds: Bounds
-    ) -> list[int]:
-        least = tally.least_count(actions, growth)
-        if least == 0.0:
+    def _kept(self, actions: list[int], tally: Tally, growth: Elimination, bounds: Bounds) -> list[int]:
+        least = tally.least_plays(actions)
+        if least == 0:
             return actions
-        means = (tally.gain[actions] / denominators[actions]).tolist()
+        means = (tally.gain[actions] / tally.denominators(growth)[actions]).tolist()
         return survivors(actions, means, self.tolerance, ACTION_WIDTH * radius(least, bounds.actions))

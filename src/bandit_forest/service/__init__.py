@@ -1,7 +1,15 @@
 """A decision service: decide now, reward later, and nothing that was acknowledged is lost.
 
-`project` says what is decided and `project_file` reads it (`load_project`, `example_project`); `decider` is the whole
-state and its rules; `journal` makes it durable; `snapshots` make starting fast; `recovery` starts and verifies
-(`verify`); `backup` copies a folder that is in use (`back_up`); `export` gives the history away (`export_journal`).
-HTTP is around it, not inside.
+It is a `Bandit` with a journal and HTTP around it. `http` parses and checks a request once, into a typed value. One of
+the `operations` applies it to the state in `domain`. The `journal` makes it durable, and then it is answered.
+
+| room | what is decided there |
+|---|---|
+| `config` | what a project is, how its file is read, the identity of a storage folder |
+| `journal` | entries in their order, group commit, files |
+| `domain` | the state that the entries add up to |
+| `operations` | decide, reward, learn, actions, status: a typed request in, a result out |
+| `recovery` | replay, snapshots, start, verify, backup, export |
+| `http` | server, application, authentication, limits, metrics, OpenAPI |
+| `dashboard` | the page |
 """

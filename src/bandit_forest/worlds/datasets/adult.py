@@ -75,7 +75,7 @@ def table(texts: Sequence[Text]) -> Table:
     places = {action: place for place, action in enumerate(ACTIONS)} | {None: -1}
     labels = np.array([places[action] for action in columns.pop("occupation")], dtype=np.int16)
     kinds = {name: "numeric" if name in NUMERIC else "categorical" for name in columns}
-    return Table(columns=columns, labels=labels, action_names=ACTIONS, encoder=ContextEncoder(columns=kinds))
+    return Table(columns=columns, labels=labels, action_names=ACTIONS, encoder=ContextEncoder(n_bins=5, columns=kinds))
 
 
 def _rows(text: Text) -> Iterator[list[str]]:

@@ -57,5 +57,5 @@ def table(texts: Sequence[Text]) -> Table:
         columns={name: np.ascontiguousarray(column) for name, column in zip(names, rows.T, strict=False)},
         labels=labels,
         action_names=ACTIONS,
-        encoder=ContextEncoder(columns=kinds),
+        encoder=ContextEncoder(n_bins=5, columns=kinds),
     )

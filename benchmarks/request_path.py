@@ -1,0 +1,99 @@
+"""The modules of the service that one decision by HTTP enters, in their order, from a trace of the request.
+
+    python benchmarks/request_path.py
+
+All threads are traced: that of the requests, and the one that writes the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import FrameType
+
+from bandit_forest.bandit import BooleanFeature, NumericFeature
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.tables import Actions, Storage
+from bandit_forest.service.http.server import HttpServer
+from bandit_forest.service.recovery.start import Service
+
+ROOT = "bandit_forest.service."
+
+
+class Trace:
+    """Notes the modules of the service that are entered, while it is on."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self.modules: list[str] = []
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
+        """Note a call."""
+        name = frame.f_globals.get("__name__", "")
+        if self.is_on and event == "call" and name.startswith(ROOT) and name not in self.modules:
+            self.modules.append(name)
+
+
+def main() -> None:
+    """Print the modules of one decision."""
+    modules = trace_decision()
+    for number, name in enumerate(modules, 1):
+        print(f"{number:2d}  {name.removeprefix(ROOT)}")
+    print(f"A decision by HTTP enters {len(modules)} modules of the service.")
+
+
+def trace_decision() -> list[str]:
+    """Return the modules that a decision enters, in the order in which it first enters them."""
+    trace = Trace()
+    threading.setprofile(trace)
+    sys.setprofile(trace)
+    try:
+        with tempfile.TemporaryDirectory() as folder, socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            project = Project(
+                actions=Actions(names=("red", "blue")),
+                context={"age": NumericFeature(thresholds=(30, 50)), "member": BooleanFeature()},
+                storage=Storage(folder=Path(folder)),
+            )
+            asyncio.run(_decide_twice(HttpServer(Service.start(project), listener), listener.getsockname()[1], trace))
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]
+    return trace.modules
+
+
+async def _decide_twice(server: HttpServer, port: int, trace: Trace) -> None:
+    """Ask for two decisions on one connection; the second is traced."""
+    started = asyncio.Event()
+    running = asyncio.create_task(server.run(started.set))
+    await started.wait()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    await _decide(reader, writer)
+    trace.is_on = True
+    await _decide(reader, writer)
+    trace.is_on = False
+    writer.close()
+    server.stop()
+    await running
+
+
+async def _decide(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    body = json.dumps({"context": {"age": 42, "member": True}}).encode()
+    head = "POST /v1/decide HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\n"
+    writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+    status = await reader.readline()
+    assert b" 200 " in status, status
+    length = 0
+    while line := (await reader.readline()).strip():
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split()[1])
+    await reader.readexactly(length)
+
+
+if __name__ == "__main__":
+    main()

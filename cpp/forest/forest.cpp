@@ -1,0 +1,320 @@
+#include "forest/forest.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <mutex>
+#include <utility>
+
+#include "elimination/elimination.hpp"
+#include "greedy/growth.hpp"
+#include "policy/random.hpp"
+
+namespace bandit_forest {
+
+namespace {
+
+constexpr std::size_t events_per_lock = 256;  // events learned at a time before others may decide
+
+}  // namespace
+
+template <class Growth>
+Forest<Growth>::Forest(const Settings& settings) : settings_(settings), growth_(settings_) {}
+
+template <class Growth>
+Forest<Growth>::Forest(const Settings& settings, std::span<const char> saved) : Forest(settings) {
+    Reader reader(saved);
+    archive(reader);
+    reader.finish();
+}
+
+template <class Growth>
+template <class Archive>
+void Forest<Growth>::archive(Archive& io) {
+    std::uint64_t decisions = decisions_;
+    std::uint64_t rotations = rotations_;
+    io(decisions);
+    io(rotations);
+    io(events_);
+    decisions_ = decisions;
+    rotations_ = rotations;
+    if constexpr (Archive::loading) {
+        require(events_ < (1ULL << 53U), "a forest has learned more events than there can be");
+    }
+    growth_.archive(io, events_);
+}
+
+template <class Growth>
+std::string Forest<Growth>::save() {
+    const std::unique_lock lock(mutex_);
+    Writer writer;
+    archive(writer);
+    return std::move(writer.bytes);
+}
+
+template <class Growth>
+typename Forest<Growth>::Scratch& Forest<Growth>::scratch() const {
+    thread_local Scratch scratch;
+    scratch.packed.resize(growth_.context_words());
+    scratch.estimates.resize(Growth::n_partials(settings_));
+    return scratch;
+}
+
+template <class Growth>
+typename Forest<Growth>::Leaves Forest<Growth>::leaves_of(std::size_t event, const Scratch& scratch) const {
+    return Leaves(scratch.labels).subspan(event * settings_.n_trees, settings_.n_trees);
+}
+
+template <class Growth>
+typename Forest<Growth>::Leaves Forest<Growth>::route(const Contexts& contexts, Range events, Range trees,
+                                                      Scratch& scratch) const {
+    assert(contexts.n_variables == settings_.n_variables && events.size() <= Growth::most_until_change);
+    // These only grow: a thread may take turns with forests of different sizes, and with one event and many.
+    scratch.values.resize(std::max(scratch.values.size(), events.size() * (settings_.n_variables + 1)));
+    scratch.labels.resize(std::max(scratch.labels.size(), events.size() * settings_.n_trees));
+    auto values = scratch.values.begin();
+    for (std::size_t event = events.first; event < events.last; ++event) {
+        values = std::ranges::copy(contexts.row(event), values).out;
+        *values++ = 0;
+    }
+    bandit_forest::route(growth_.shapes().subspan(trees.first, trees.size()), {scratch.values.begin(), values},
+                         scratch.labels.data() + trees.first, settings_.n_trees);
+    growth_.prefetch(leaves_of(0, scratch), trees);
+    return leaves_of(0, scratch);
+}
+
+template <class Growth>
+typename Forest<Growth>::Leaves Forest<Growth>::route(std::span<const std::uint8_t> context, Range trees,
+                                                      Scratch& scratch) const {
+    return route({context.data(), 1, context.size()}, {0, 1}, trees, scratch);
+}
+
+template <class Growth>
+template <class Visit>
+void Forest<Growth>::visit(const Contexts& contexts, Range events, Range trees, Scratch& scratch,
+                           Visit&& visit) const {
+    for (Range same{events.first, events.first}; same.first < events.last; same.first = same.last) {
+        const std::uint64_t number = events_ + (same.first - events.first);
+        same.last = std::min(same.first + growth_.events_until_change(number), events.last);
+        route(contexts, same, trees, scratch);
+        for (std::size_t event = same.first; event < same.last; ++event) {
+            if (event + 1 < same.last) {
+                growth_.prefetch(leaves_of(event + 1 - same.first, scratch), trees);
+            }
+            visit(event, leaves_of(event - same.first, scratch));
+        }
+    }
+}
+
+template <class Growth>
+const Plan& Forest<Growth>::plan_by(std::span<const std::uint8_t> context, Leaves leaves, ConstWords available,
+                                    Scratch& scratch) const {
+    growth_.estimate(context, leaves, all_trees(), scratch.estimates);
+    growth_.plan(scratch.estimates, available, events_, scratch.plan);
+    return scratch.plan;
+}
+
+template <class Growth>
+Choice Forest<Growth>::choose(ConstWords available, const Plan& plan) {
+    return choose(available, plan, decisions_.fetch_add(1, std::memory_order_relaxed));
+}
+
+template <class Growth>
+Choice Forest<Growth>::choose(ConstWords available, const Plan& plan, std::uint64_t decision) {
+    std::size_t action = 0;
+    if (plan.mode == Mode::rotate) {
+        std::size_t turn = rotations_.fetch_add(1, std::memory_order_relaxed) % count(available);
+        for_each(available, [&](std::size_t candidate) { action = turn-- == 0 ? candidate : action; });
+    } else {
+        action = pick(plan.probabilities, draw(settings_.seed, Purpose::decision, decision));
+    }
+    return {action, plan.probabilities[action]};
+}
+
+template <class Growth>
+Choice Forest<Growth>::choose_by_key(const Plan& plan, std::uint64_t key) const {
+    const std::size_t action = pick(plan.probabilities, draw(settings_.seed, Purpose::key, key));
+    return {action, plan.probabilities[action]};
+}
+
+template <class Growth>
+Choice Forest<Growth>::decide_one(std::span<const std::uint8_t> context, ConstWords available,
+                                  std::optional<std::uint64_t> key) {
+    Scratch& scratch = this->scratch();
+    const Plan& plan = plan_by(context, route(context, all_trees(), scratch), available, scratch);
+    return key ? choose_by_key(plan, *key) : choose(available, plan);
+}
+
+template <class Growth>
+void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward,
+                               double propensity) {
+    Scratch& scratch = this->scratch();
+    const Leaves leaves = route(context, all_trees(), scratch);
+    growth_.pack(context, scratch.packed);
+    const Observation event{context, scratch.packed, action, reward, propensity, events_};
+    growth_.remember(event);
+    growth_.learn(event, leaves, all_trees());
+    Team alone(1);
+    grow(alone, 0, events_);
+    ++events_;
+}
+
+template <class Growth>
+Range Forest<Growth>::trees_of(std::size_t group) const {
+    const std::size_t first = group * Growth::trees_together;
+    return {first, std::min(first + Growth::trees_together, settings_.n_trees)};
+}
+
+template <class Growth>
+void Forest<Growth>::grow(Team& team, std::size_t member, std::uint64_t event) {
+    if constexpr (Growth::events_per_growth > 0) {
+        if ((event + 1) % Growth::events_per_growth == 0) {
+            team.meet();
+            const std::size_t groups = (settings_.n_trees + Growth::trees_together - 1) / Growth::trees_together;
+            team.share_out(groups, [&](std::size_t group) { growth_.grow(trees_of(group), member); });
+            team.meet();
+        }
+    }
+}
+
+template <class Growth>
+ConstWords Forest<Growth>::available_to(std::size_t event, const Contexts& contexts, ConstWords available) const {
+    const std::size_t words = words_for(settings_.n_actions);
+    assert(available.size() == words || available.size() == contexts.n_events * words);
+    return available.size() == words ? available : available.subspan(event * words, words);
+}
+
+template <class Growth>
+void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
+                            std::span<std::int64_t> actions, std::span<double> propensities) {
+    const std::shared_lock lock(mutex_);
+    Scratch& scratch = this->scratch();
+    visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
+        const ConstWords open = available_to(event, contexts, available);
+        const Plan& plan = plan_by(contexts.row(event), leaves, open, scratch);
+        const Choice choice = keys.empty() ? choose(open, plan) : choose_by_key(plan, keys[event]);
+        actions[event] = static_cast<std::int64_t>(choice.action);
+        propensities[event] = choice.propensity;
+    });
+}
+
+template <class Growth>
+void Forest<Growth>::propensities(const Contexts& contexts, ConstWords available, std::span<double> out) const {
+    const std::shared_lock lock(mutex_);
+    Scratch& scratch = this->scratch();
+    visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
+        const Plan& plan = plan_by(contexts.row(event), leaves, available_to(event, contexts, available), scratch);
+        std::ranges::copy(plan.probabilities, out.subspan(event * settings_.n_actions).begin());
+    });
+}
+
+template <class Growth>
+void Forest<Growth>::mean_rewards(const Contexts& contexts, std::span<double> out) const {
+    const std::shared_lock lock(mutex_);
+    visit(contexts, {0, contexts.n_events}, all_trees(), this->scratch(), [&](std::size_t event, Leaves leaves) {
+        std::ranges::copy(growth_.mean_rewards(contexts.row(event), leaves),
+                          out.subspan(event * settings_.n_actions).begin());
+    });
+}
+
+template <class Growth>
+template <class Work>
+void Forest<Growth>::work_on(std::size_t n_events, Work&& work) {
+    Team team(settings_.n_threads);
+    team.run([&](std::size_t member) {
+        const Range trees = team.share(member, settings_.n_trees, Growth::trees_together);
+        std::unique_lock lock(mutex_, std::defer_lock);
+        for (Range events{0, 0}; events.first < n_events; events.first = events.last) {
+            events.last = std::min(events.first + events_per_lock, n_events);
+            if (member == 0) {
+                lock.lock();
+            }
+            team.meet();
+            work(team, member, trees, events);
+            team.meet();
+            if (member == 0) {
+                events_ += events.size();
+                lock.unlock();
+            }
+        }
+    });
+}
+
+template <class Growth>
+void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_t> actions,
+                           std::span<const double> rewards, std::span<const double> propensities) {
+    work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, Range events) {
+        Scratch& scratch = this->scratch();
+        visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
+            growth_.pack(contexts.row(event), scratch.packed);
+            const Observation observed{contexts.row(event),
+                                       scratch.packed,
+                                       static_cast<std::size_t>(actions[event]),
+                                       rewards[event],
+                                       propensities[event],
+                                       events_ + (event - events.first)};
+            if (member == 0) {
+                growth_.remember(observed);  // what growing alone reads
+            }
+            growth_.learn(observed, leaves, trees);
+            grow(team, member, observed.number);
+        });
+    });
+}
+
+template <class Growth>
+void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
+                          std::span<double> propensities, std::span<double> earned) {
+    std::vector<std::uint64_t> available(words_for(settings_.n_actions));
+    fill(available, settings_.n_actions);
+    // Of two events, so that nobody overwrites what others still read: one meeting an event is enough.
+    const std::size_t n_partials = Growth::n_partials(settings_);
+    std::vector<typename Growth::Partial> all_estimates(2 * n_partials);
+    work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, Range events) {
+        Scratch& scratch = this->scratch();
+        const std::uint64_t decision = decisions_;
+        visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
+            const std::uint64_t number = event - events.first;
+            const auto estimates = std::span(all_estimates).subspan(event % 2 * n_partials, n_partials);
+            growth_.estimate(contexts.row(event), leaves, trees, estimates);
+            const std::size_t meeting = team.arrive();
+            growth_.pack(contexts.row(event), scratch.packed);  // while the others arrive
+            team.wait(meeting);
+            growth_.plan(estimates, available, events_ + number, scratch.plan);
+            const Choice choice = choose(available, scratch.plan, decision + number);  // the same for all members
+            const Observation observed{contexts.row(event),
+                                       scratch.packed,
+                                       choice.action,
+                                       rewards[event * settings_.n_actions + choice.action],
+                                       choice.propensity,
+                                       events_ + number};
+            if (member == 0) {
+                actions[event] = static_cast<std::int64_t>(choice.action);
+                propensities[event] = choice.propensity;
+                earned[event] = observed.reward;
+                growth_.remember(observed);
+            }
+            growth_.learn(observed, leaves, trees);
+            grow(team, member, observed.number);
+        });
+        if (member == 0) {  // the others have met since they read it
+            decisions_ += events.size();
+        }
+    });
+}
+
+template <class Growth>
+Plan Forest<Growth>::plan(std::span<const std::uint8_t> context, ConstWords available) const {
+    Scratch& scratch = this->scratch();
+    return plan_by(context, route(context, all_trees(), scratch), available, scratch);
+}
+
+template <class Growth>
+std::vector<std::uint32_t> Forest<Growth>::leaves(std::span<const std::uint8_t> context) const {
+    const Leaves leaves = route(context, all_trees(), scratch());
+    return {leaves.begin(), leaves.end()};
+}
+
+template class Forest<EliminationGrowth>;
+template class Forest<GreedyGrowth>;
+
+}  // namespace bandit_forest

@@ -1,0 +1,35 @@
+// What the nodes of a growing tree know of the actions, whichever way it grows.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include "elimination/elimination.hpp"
+#include "greedy/growth.hpp"
+
+namespace bandit_forest {
+
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// What a node knows of an action.
+struct Known {
+    double plays;
+    double mean;  // of its rewards
+};
+
+inline Known known(const Elimination& growth, NodeId node, std::size_t action) {
+    const Tally& tally = growth.tallies(node)[action];
+    return {static_cast<double>(tally.plays), tally.plays > 0 ? tally.mean() : unknown};
+}
+
+// Nodes that have split know nothing.
+inline Known known(const GreedyTree& growth, NodeId node, std::size_t action) {
+    if (!growth.tree().is_leaf(node)) {
+        return {0.0, unknown};
+    }
+    const Slot slot = growth.tree().step(node).child;
+    return {static_cast<double>(growth.leaves().count(slot, action)),
+            static_cast<double>(growth.leaves().mean(slot, action))};
+}
+
+}  // namespace bandit_forest

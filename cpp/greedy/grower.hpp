@@ -1,0 +1,83 @@
+// A tree that is grown from logged events, one bounded piece of work at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "greedy/log.hpp"
+#include "greedy/split.hpp"
+#include "greedy/tree.hpp"
+#include "policy/settings.hpp"
+
+namespace bandit_forest {
+
+// Nodes are visited depth first. A node chooses its split by a sample of its events, then all its events move on to its
+// children; a node without a split is a leaf.
+class TreeGrower {
+   public:
+    // Events [first, last) of the log, which must hold them until the tree is grown.
+    TreeGrower(const GreedySettings& settings, std::size_t number, std::uint64_t generation, std::uint64_t first,
+               std::uint64_t last);
+
+    bool is_grown() const { return pending_.empty() && phase_ == Phase::visiting; }
+    // Does a piece of work; returns what it cost, by and large in events that were read.
+    std::uint64_t step(const EventLog& log, Splitter& splitter);
+
+    GreedyTree& tree() { return tree_; }
+    std::size_t n_bytes() const {
+        return tree_.n_bytes() + (events_.capacity() + passing_.capacity()) * sizeof(EventId);
+    }
+
+    static constexpr std::size_t sample_size = 4096;  // events that a split is chosen by
+    static constexpr std::size_t piece = 4096;        // events that are parted, joined or added up in one step
+
+   private:
+    enum class Phase : std::uint8_t {
+        visiting,   // the next node is to be visited
+        parting,    // the events of a node are parted by its test
+        joining,    // those that pass the test are put behind those that fail
+        settling,   // the events of a large leaf are being added up
+    };
+
+    // A node whose events stand in events_[first, last).
+    struct Pending {
+        NodeId node;
+        std::uint32_t first;
+        std::uint32_t last;
+
+        std::size_t size() const { return last - first; }
+    };
+
+    std::uint64_t visit(const EventLog& log, Splitter& splitter);
+    std::uint64_t part(const EventLog& log);
+    std::uint64_t join();
+    std::uint64_t settle(const EventLog& log);
+    std::span<const EventId> sample_of(const Pending& node);
+    void add_pending(const Pending& node);
+    // The events of the root stand in their own order until they are parted: nobody writes them down before.
+    EventId event_at(std::uint32_t place) const { return here_.node == 0 ? first_ + place : events_[place]; }
+    std::uint32_t piece_end(std::size_t last) const { return static_cast<std::uint32_t>(std::min(last, cursor_ + piece)); }
+
+    const GreedySettings* settings_;      // of the forest
+    Work work_;                           // what pieces of work cost
+    GreedyTree tree_;                     // as far as it is grown
+    EventId first_;                       // the first event
+    std::vector<EventId> events_;         // in the order of the leaves to come; those of a node in their own order
+    std::vector<Pending> pending_;        // nodes that are to be visited, the last one next
+    std::vector<float> inherited_;        // by pending node and action: mean rewards of its parent
+    Phase phase_ = Phase::visiting;
+    Pending here_{};                      // the node that is worked on
+    Split split_{};                       // of that node
+    std::uint32_t cursor_ = 0;            // the place that is read next
+    std::uint32_t failing_ = 0;           // where the next event that fails the test of that node goes
+    std::vector<EventId> passing_;        // events that pass it
+    std::vector<EventId> sample_;         // of a large node
+    std::vector<float> means_, counts_;   // of that node, by action
+    std::vector<float> parent_means_;     // of that node's parent, by action
+    std::vector<double> n_plays_, sums_;  // of a large leaf, by action
+};
+
+}  // namespace bandit_forest

@@ -1,0 +1,105 @@
+// Greedy growth: trees that are grown from the log again and again, a linear part beside them, and decisions by both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "greedy/log.hpp"
+#include "greedy/renewals.hpp"
+#include "greedy/split.hpp"
+#include "greedy/tree.hpp"
+#include "greedy/variables.hpp"
+#include "linear/linear_part.hpp"
+#include "policy/exploration.hpp"
+#include "policy/settings.hpp"
+#include "util/archive.hpp"
+#include "util/team.hpp"
+
+namespace bandit_forest {
+
+class GreedyGrowth {
+   public:
+    using Settings = GreedySettings;
+
+    explicit GreedyGrowth(const GreedySettings& settings);
+
+    std::span<const Tree* const> shapes() const { return shapes_; }
+    const GreedyTree& tree(std::size_t number) const { return trees_.at(number); }
+    std::size_t n_actions() const { return settings_->n_actions; }
+    const LinearPart* linear() const { return linear_ ? &*linear_ : nullptr; }
+
+    // What the trees of a group estimate is added up, then what all groups estimate: the same sums whoever adds up a group.
+    using Partial = double;  // by group: means of the actions, then 1 / counts; at last means and variances of the line
+    static constexpr std::size_t trees_together = 4;
+    static std::size_t n_partials(const Settings& settings) {
+        return n_groups(settings) * 2 * Leaves::padded(settings.n_actions) + (settings.linear ? 2 * settings.n_actions : 0);
+    }
+
+    // Trees change together, now and then: what one event costs is the same for all members of a team.
+    static constexpr std::uint64_t events_per_growth = 64;
+    // How many events, this one being the first, lead through the same trees.
+    static std::size_t events_until_change(std::uint64_t event) { return events_per_growth - event % events_per_growth; }
+    static constexpr std::size_t most_until_change = events_per_growth;
+
+    std::size_t context_words() const { return variables_.words(); }
+    void pack(std::span<const std::uint8_t> context, Words out) const { variables_.pack(context, out); }
+
+    void prefetch(std::span<const std::uint32_t> leaves, Range trees) const;
+    // What some trees estimate; the linear part goes with the first tree.
+    void estimate(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves, Range trees,
+                  std::span<Partial> out) const;
+    void plan(std::span<const Partial> estimates, ConstWords available, std::uint64_t n_events, Plan& out) const;
+    void remember(const Observation& event);
+    void learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees);
+    // Works on the renewals of a group of trees; the weights of the linear part go with the first tree.
+    void grow(Range trees, std::size_t member);
+
+    std::vector<double> mean_rewards(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves) const;
+    // The number of trees whose best available action an action is.
+    std::vector<std::uint32_t> votes(std::span<const std::uint32_t> leaves, ConstWords available) const;
+    // How much the linear estimates vary with each variable, over the last events, the actions weighted by their plays.
+    std::vector<double> linear_importance() const;
+    std::size_t n_bytes() const;
+
+    template <class Archive>
+    void archive(Archive& io, std::uint64_t n_events) {
+        log_.archive(io, settings_->n_actions);
+        if constexpr (Archive::loading) {
+            require(log_.n_events() == n_events, "the log and the forest count different events");
+        }
+        for (GreedyTree& tree : trees_) {
+            tree.archive(io);
+        }
+        for (std::size_t group = 0; group < renewals_.size(); ++group) {
+            renewals_[group].archive(io, log_, trees_of(group));
+        }
+        if (linear_) {
+            linear_->archive(io);
+        }
+    }
+
+   private:
+    static std::size_t n_groups(const Settings& settings) {
+        return (settings.n_trees + trees_together - 1) / trees_together;
+    }
+    std::span<GreedyTree> trees_of(std::size_t group) {
+        const std::size_t first = group * trees_together;
+        return std::span(trees_).subspan(first, std::min(trees_together, trees_.size() - first));
+    }
+    // The means of all trees by action, then the means of 1 / counts.
+    void add_up(std::span<const Partial> estimates, std::vector<double>& sums) const;
+
+    const GreedySettings* settings_;    // of the forest
+    Variables variables_;               // how contexts are kept
+    EventLog log_;
+    std::vector<GreedyTree> trees_;
+    std::vector<const Tree*> shapes_;   // of the trees, for routing
+    std::vector<Renewals> renewals_;    // by group of trees
+    std::vector<Splitter> splitters_;   // by thread
+    std::optional<LinearPart> linear_;
+};
+
+}  // namespace bandit_forest

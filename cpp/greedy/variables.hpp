@@ -1,0 +1,89 @@
+// How the variables of a context are kept: binary ones as bits, ordered ones as bytes behind them.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "tree/test.hpp"
+#include "util/bits.hpp"
+
+namespace bandit_forest {
+
+class Variables {
+   public:
+    // `levels` tells how many codes each variable has, at least 2; where it is empty, all variables are binary.
+    Variables(std::size_t n_variables, std::span<const std::uint16_t> levels) : places_(n_variables) {
+        for (std::uint32_t variable = 0; variable < n_variables; ++variable) {
+            if (!levels.empty() && levels[variable] > 2) {
+                places_[variable] = static_cast<std::uint32_t>(ordered_.size());
+                ordered_.push_back(variable);
+            } else {
+                places_[variable] = static_cast<std::uint32_t>(binary_.size());
+                binary_.push_back(variable);
+            }
+        }
+        bit_words_ = words_for(binary_.size());
+        is_ordered_.resize(n_variables, 0);
+        for (const std::uint32_t variable : ordered_) {
+            is_ordered_[variable] = 1;
+        }
+    }
+
+    std::size_t size() const { return places_.size(); }
+    std::size_t n_ordered() const { return ordered_.size(); }
+    bool is_ordered(std::uint32_t variable) const { return is_ordered_[variable] != 0; }
+    // Which bit a binary variable is, or which byte behind the bits an ordered one.
+    std::uint32_t place(std::uint32_t variable) const { return places_[variable]; }
+
+    std::size_t bit_words() const { return bit_words_; }
+    std::size_t words() const { return bit_words_ + (ordered_.size() + 7) / 8; }
+
+    void pack(std::span<const std::uint8_t> context, Words out) const {
+        assert(context.size() == size() && out.size() == words());
+        if (ordered_.empty()) {
+            bandit_forest::pack(context, out);
+            return;
+        }
+        std::memset(out.data(), 0, out.size_bytes());
+        for (std::size_t i = 0; i < binary_.size(); ++i) {
+            out[i / 64] |= std::uint64_t{context[binary_[i]]} << (i % 64);
+        }
+        auto* const codes = reinterpret_cast<std::uint8_t*>(out.data() + bit_words_);
+        for (std::size_t i = 0; i < ordered_.size(); ++i) {
+            codes[i] = context[ordered_[i]];
+        }
+    }
+
+    void unpack(const std::uint64_t* packed, std::span<std::uint8_t> context) const {
+        for (std::size_t i = 0; i < binary_.size(); ++i) {
+            context[binary_[i]] = static_cast<std::uint8_t>((packed[i / 64] >> (i % 64)) & 1U);
+        }
+        for (std::size_t i = 0; i < ordered_.size(); ++i) {
+            context[ordered_[i]] = codes(packed)[i];
+        }
+    }
+
+    // Codes of a packed context, by the place of an ordered variable.
+    const std::uint8_t* codes(const std::uint64_t* packed) const {
+        return reinterpret_cast<const std::uint8_t*>(packed + bit_words_);
+    }
+
+    bool passes(const std::uint64_t* packed, Test test) const {
+        const std::uint32_t place = places_[test.variable()];
+        return is_ordered(test.variable()) ? codes(packed)[place] >= test.threshold()
+                                           : ((packed[place / 64] >> (place % 64)) & 1U) != 0;
+    }
+
+   private:
+    std::vector<std::uint32_t> places_;     // by variable
+    std::vector<std::uint8_t> is_ordered_;  // by variable
+    std::vector<std::uint32_t> binary_;     // variables with two codes
+    std::vector<std::uint32_t> ordered_;    // variables with more
+    std::size_t bit_words_ = 0;             // words of the bits
+};
+
+}  // namespace bandit_forest

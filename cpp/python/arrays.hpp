@@ -1,0 +1,90 @@
+// Arrays and locks at the door to Python, for all that is bound.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "util/bits.hpp"
+#include "policy/contexts.hpp"
+
+namespace bandit_forest {
+
+namespace nb = nanobind;
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using InRows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using OutRows = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+
+template <class T>
+struct Buffer {
+    explicit Buffer(std::size_t size) : data(std::make_unique<T[]>(size)), size(size) {}
+
+    std::span<T> span() { return {data.get(), size}; }
+
+    // Gives the memory to a NumPy array.
+    template <class Array>
+    Array release(std::initializer_list<std::size_t> shape) {
+        T* const raw = data.release();
+        const nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+        return Array(raw, shape, owner);
+    }
+
+    std::unique_ptr<T[]> data;  // handed to NumPy in the end
+    std::size_t size;
+};
+
+template <class T>
+Out<T> as_array(const std::vector<T>& values) {
+    Buffer<T> buffer(values.size());
+    std::ranges::copy(values, buffer.span().begin());
+    return buffer.template release<Out<T>>({values.size()});
+}
+
+inline Contexts contexts_of(const InRows<std::uint8_t>& rows) { return {rows.data(), rows.shape(0), rows.shape(1)}; }
+
+template <class T>
+std::span<const T> span_of(const In<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+// The available actions as sets, one for each row of a mask; a mask of no entries means all actions.
+inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const In<bool>& mask) {
+    const std::size_t words = words_for(n_actions);
+    const std::size_t n_sets = std::max<std::size_t>(1, mask.shape(0) / n_actions);
+    std::vector<std::uint64_t> sets(n_sets * words, 0);
+    if (mask.shape(0) == 0) {
+        fill(sets, n_actions);
+    }
+    for (std::size_t i = 0; i < mask.shape(0); ++i) {
+        if (mask.data()[i]) {
+            insert(Words(sets).subspan(i / n_actions * words, words), i % n_actions);
+        }
+    }
+    return sets;
+}
+
+// Takes the lock at once, or waits for it without the interpreter's lock.
+template <class Lock, class Mutex>
+Lock lock_without_blocking(Mutex& mutex) {
+    Lock lock(mutex, std::try_to_lock);
+    if (!lock.owns_lock()) {
+        const nb::gil_scoped_release unlocked;
+        lock.lock();
+    }
+    return lock;
+}
+
+}  // namespace bandit_forest

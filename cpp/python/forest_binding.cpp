@@ -1,0 +1,279 @@
+// The door to the forests. Who waits for a forest, or holds it for long, does so without the interpreter's lock; and no
+// Python object is made while a forest is held, since that may run anything.
+#include "forest/forest.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "python/arrays.hpp"
+#include "python/binding.hpp"
+#include "elimination/elimination.hpp"
+#include "python/explanation_arrays.hpp"
+#include "greedy/growth.hpp"
+#include "forest/importance.hpp"
+#include "python/node_arrays.hpp"
+
+using namespace nanobind::literals;
+
+namespace bandit_forest {
+
+namespace {
+
+// What read(growth) gives back, computed while nobody learns and without the interpreter's lock.
+template <class Growth, class Read>
+auto read(const Forest<Growth>& forest, Read&& read_growth) {
+    const nb::gil_scoped_release unlocked;
+    const std::shared_lock lock(forest.mutex());
+    return read_growth(forest.growth());
+}
+
+// A number for each context and action, which write(contexts, numbers) computes without the interpreter's lock.
+template <class Write>
+OutRows<double> rows_of(const InRows<std::uint8_t>& contexts, std::size_t n_actions, Write&& write) {
+    const std::size_t n = contexts.shape(0);
+    Buffer<double> numbers(n * n_actions);
+    {
+        const nb::gil_scoped_release unlocked;
+        write(contexts_of(contexts), numbers.span());
+    }
+    return numbers.template release<OutRows<double>>({n, n_actions});
+}
+
+// Making, and making again from what was saved.
+template <class Growth>
+void bind_making(nb::class_<Forest<Growth>>& bound) {
+    using Self = Forest<Growth>;
+    bound
+        .def(nb::init<const typename Self::Settings&>(), "settings"_a)
+        .def(
+            "__init__",
+            [](Self* self, const typename Self::Settings& settings, const nb::bytes& saved) {
+                new (self) Self(settings, std::span<const char>(saved.c_str(), saved.size()));
+            },
+            "settings"_a, "saved"_a)
+        .def("save",
+             [](Self& forest) {
+                 const std::string bytes = [&] {
+                     const nb::gil_scoped_release unlocked;
+                     return forest.save();
+                 }();
+                 return nb::bytes(bytes.data(), bytes.size());
+             });
+}
+
+// What every policy does.
+template <class Growth>
+void bind_deciding(nb::class_<Forest<Growth>>& bound) {
+    using Self = Forest<Growth>;
+    bound
+        .def(
+            "decide",
+            [](Self& forest, const In<std::uint8_t>& context, const In<bool>& available,
+               std::optional<std::uint64_t> key) {
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                const auto lock = lock_without_blocking<std::shared_lock<std::shared_mutex>>(forest.mutex());
+                const Choice choice = forest.decide_one(span_of(context), set, key);
+                return std::make_pair(choice.action, choice.propensity);
+            },
+            "context"_a, "available"_a, "key"_a.none() = nb::none())
+        .def(
+            "learn",
+            [](Self& forest, const In<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
+                const auto lock = lock_without_blocking<std::unique_lock<std::shared_mutex>>(forest.mutex());
+                forest.learn_one(span_of(context), action, reward, propensity);
+            },
+            "context"_a, "action"_a, "reward"_a, "propensity"_a)
+        .def(
+            "decide_many",
+            [](Self& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available,
+               const std::optional<In<std::uint64_t>>& keys) {
+                const std::size_t n = contexts.shape(0);
+                Buffer<std::int64_t> actions(n);
+                Buffer<double> propensities(n);
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                const std::span<const std::uint64_t> numbers = keys ? span_of(*keys) : std::span<const std::uint64_t>();
+                {
+                    const nb::gil_scoped_release unlocked;
+                    forest.decide(contexts_of(contexts), set, numbers, actions.span(), propensities.span());
+                }
+                return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
+                                       propensities.template release<Out<double>>({n}));
+            },
+            "contexts"_a, "available"_a, "keys"_a.none() = nb::none())
+        .def(
+            "learn_many",
+            [](Self& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
+               const In<double>& rewards, const In<double>& propensities) {
+                const nb::gil_scoped_release unlocked;
+                forest.learn(contexts_of(contexts), span_of(actions), span_of(rewards), span_of(propensities));
+            },
+            "contexts"_a, "actions"_a, "rewards"_a, "propensities"_a)
+        .def(
+            "play",
+            [](Self& forest, const InRows<std::uint8_t>& contexts, const InRows<double>& rewards) {
+                const std::size_t n = contexts.shape(0);
+                Buffer<std::int64_t> actions(n);
+                Buffer<double> propensities(n);
+                Buffer<double> earned(n);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    forest.play(contexts_of(contexts), {rewards.data(), rewards.shape(0) * rewards.shape(1)},
+                                actions.span(), propensities.span(), earned.span());
+                }
+                return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
+                                       propensities.template release<Out<double>>({n}),
+                                       earned.template release<Out<double>>({n}));
+            },
+            "contexts"_a, "rewards"_a);
+}
+
+// What a forest would do, and why.
+template <class Growth>
+void bind_telling(nb::class_<Forest<Growth>>& bound) {
+    using Self = Forest<Growth>;
+    bound
+        .def(
+            "propensities",
+            [](const Self& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                return as_array(read(forest, [&](const Growth&) {
+                    return forest.plan(span_of(context), set).probabilities;
+                }));
+            },
+            "context"_a, "available"_a)
+        .def(
+            "votes",
+            [](const Self& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                return as_array(read(forest, [&](const Growth& growth) {
+                    return growth.votes(forest.leaves(span_of(context)), set);
+                }));
+            },
+            "context"_a, "available"_a)
+        .def(
+            "mean_rewards",
+            [](const Self& forest, const In<std::uint8_t>& context) {
+                return as_array(read(forest, [&](const Growth& growth) {
+                    return growth.mean_rewards(span_of(context), forest.leaves(span_of(context)));
+                }));
+            },
+            "context"_a)
+        .def(
+            "propensities_many",
+            [](const Self& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available) {
+                const std::size_t n_actions = forest.settings().n_actions;
+                const std::vector<std::uint64_t> sets = available_of(n_actions, available);
+                return rows_of(contexts, n_actions, [&](const Contexts& rows, std::span<double> out) {
+                    forest.propensities(rows, sets, out);
+                });
+            },
+            "contexts"_a, "available"_a)
+        .def(
+            "mean_rewards_many",
+            [](const Self& forest, const InRows<std::uint8_t>& contexts) {
+                return rows_of(contexts, forest.settings().n_actions,
+                               [&](const Contexts& rows, std::span<double> out) { forest.mean_rewards(rows, out); });
+            },
+            "contexts"_a)
+        .def(
+            "explain",
+            [](const Self& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
+                return read(forest, [&](const Growth&) {
+                           return ExplanationArrays(forest, span_of(context), set);
+                       }).release();
+            },
+            "context"_a, "available"_a)
+        .def(
+            "explained_variance",
+            [](const Self& forest, std::size_t tree) {
+                return as_array(read(forest, [&](const Growth& growth) {
+                    return explained_variance(growth.tree(tree), forest.settings().n_actions);
+                }));
+            },
+            "tree"_a)
+        .def(
+            "nodes",
+            [](const Self& forest, std::size_t tree) {
+                return read(forest, [&](const Growth& growth) {
+                           return arrays_of(growth.tree(tree), forest.settings());
+                       }).release();
+            },
+            "tree"_a)
+        .def(
+            "max_depth",
+            [](const Self& forest, std::size_t tree) {
+                return read(forest, [&](const Growth& growth) { return growth.tree(tree).max_depth(); });
+            },
+            "tree"_a);
+}
+
+// How large a forest is.
+template <class Growth>
+void bind_counting(nb::class_<Forest<Growth>>& bound) {
+    using Self = Forest<Growth>;
+    bound
+        .def_prop_ro("n_events",
+                     [](const Self& forest) {
+                         return read(forest, [&](const Growth&) { return forest.n_events(); });
+                     })
+        .def_prop_ro("n_nodes",
+                     [](const Self& forest) {
+                         return read(forest, [](const Growth& growth) {
+                             std::size_t nodes = 0;
+                             for (const Tree* tree : growth.shapes()) {
+                                 nodes += tree->size();
+                             }
+                             return nodes;
+                         });
+                     })
+        .def_prop_ro("n_bytes", [](const Self& forest) {
+            return sizeof(Self) + read(forest, [](const Growth& growth) { return growth.n_bytes(); });
+        });
+}
+
+// How much the trees and the linear part count.
+std::pair<double, double> weights_of(const GreedyGrowth& growth) {
+    const LinearPart* const linear = growth.linear();
+    return linear == nullptr ? std::pair(1.0, 0.0) : std::pair(linear->blend().trees(), linear->blend().line());
+}
+
+template <class Growth>
+nb::class_<Forest<Growth>> bind_forest(nb::module_& m, const char* name) {
+    nb::class_<Forest<Growth>> bound(m, name);
+    bind_making(bound);
+    bind_deciding(bound);
+    bind_telling(bound);
+    bind_counting(bound);
+    return bound;
+}
+
+}  // namespace
+
+void bind_forests(nb::module_& m) {
+    bind_forest<EliminationGrowth>(m, "EliminationForest");
+    bind_forest<GreedyGrowth>(m, "GreedyForest")
+        .def_prop_ro("tree_weight",
+                     [](const Forest<GreedyGrowth>& forest) {
+                         return read(forest, [](const GreedyGrowth& growth) { return weights_of(growth).first; });
+                     })
+        .def_prop_ro("line_weight",
+                     [](const Forest<GreedyGrowth>& forest) {
+                         return read(forest, [](const GreedyGrowth& growth) { return weights_of(growth).second; });
+                     })
+        .def("linear_importance", [](const Forest<GreedyGrowth>& forest) {
+            return as_array(read(forest, [](const GreedyGrowth& growth) { return growth.linear_importance(); }));
+        });
+}
+
+}  // namespace bandit_forest

@@ -1,0 +1,1 @@
+"""Doors to other tools: coba, River, scikit-learn and Vowpal Wabbit."""

@@ -1,0 +1,402 @@
+"""Bandit: features in, names out."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bandit_forest import archive
+from bandit_forest.bandit import batches
+from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
+from bandit_forest.bandit.features.kinds import Feature
+from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
+from bandit_forest.bandit.forests import make_forest, takes_order
+from bandit_forest.bandit.model import Lesson, Model
+from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
+from bandit_forest.bandit.registry import REMOVED, ActionRegistry, Available, check_action_names
+from bandit_forest.bandit.settings import BanditSettings
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
+from bandit_forest.explanation import Explanation
+from bandit_forest.forest import BanditForest
+from bandit_forest.policy import Policy
+from bandit_forest.tree import TreeView
+from bandit_forest.validation import check_propensity
+
+__all__ = ["Bandit"]
+
+
+class Bandit:
+    """Learn which of several named actions to take, from features as they are and rewards in their own units.
+
+    Features are numbers, texts, flags, moments and lists of labels; any of them may be missing. They are declared, or
+    fitted on rows by `fit`, or learned from the first lessons, until which actions are drawn uniformly. All methods may
+    be called from several threads. Everything is a function of the lessons in their order.
+
+    Parameters
+    ----------
+    actions
+        Names of the actions; more may be added later.
+    reward_range
+        Lowest and highest reward.
+    features
+        What a context holds: a mapping from names to features such as `NumericFeature(thresholds=(30, 50))`, or to the
+        name of their kind ("numeric", "categorical", "boolean", "labels", "time"). None: names and kinds are learned
+        too, and each feature may be missing.
+    warm_up_events
+        Number of lessons from which the features are learned, where they are not declared.
+    capacity
+        Largest number of actions that there may ever be, removed ones included. None: 8 more than there are names, at
+        least 16.
+    seed
+        Seed of all draws.
+    forest
+        Other parameters of `BanditForest`, such as {"n_trees": 20}.
+    policy
+        Makes another policy, such as `LinUcb`, called with `n_variables`, `n_actions` and, if it takes one, `seed`.
+        Such a bandit cannot be saved. The policy gets binary variables only: numbers that are not declared have five
+        bins, and each hour, weekday and month of a moment has a bin.
+
+    Examples
+    --------
+    >>> bandit = Bandit(actions=["discount", "free shipping", "nothing"], reward_range=(0, 250))
+    >>> decision = bandit.decide({"age": 42, "country": "FR", "basket": 31.5, "member": True})
+    >>> bandit.learn(decision, reward=17.5)
+    >>> bandit
+    <Bandit: 3 actions, 199 more lessons before the features are learned>
+    """
+
+    def __init__(
+        self,
+        *,
+        actions: Sequence[str],
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        features: Mapping[str, Feature | str] | None = None,
+        warm_up_events: int = 200,
+        capacity: int | None = None,
+        seed: int = 0,
+        forest: Mapping[str, Any] | None = None,
+        policy: Callable[..., Policy] | None = None,
+    ) -> None:
+        names = check_action_names(actions, "Bandit")
+        settings = BanditSettings.of(
+            n_actions=len(names),
+            features=features,
+            reward_range=reward_range,
+            capacity=capacity,
+            warm_up_events=warm_up_events,
+            forest={"seed": seed, **(forest or {})},
+            owner="Bandit",
+            is_forest=policy is None,
+        )
+        self._begin(settings, policy)
+        for name in names:
+            self.registry.add(name)
+        self._rename()
+
+    @classmethod
+    def from_settings(cls, settings: BanditSettings) -> Self:
+        """Return a bandit without any action."""
+        bandit = cls.__new__(cls)
+        bandit._begin(settings, None)
+        return bandit
+
+    def _begin(self, settings: BanditSettings, policy: Callable[..., Policy] | None) -> None:
+        self.settings = settings
+        self.rewards = settings.rewards
+        self.registry = ActionRegistry(settings.capacity)
+        self._lock = threading.RLock()
+        self._policy = policy
+        self.model = Model(
+            features=settings.features,
+            warm_up_events=settings.warm_up_events,
+            make_policy=self._make_policy,
+            seed=settings.forest["seed"],
+            warm_up_rule=settings.warm_up_rule,
+            ordered=policy is None and takes_order(settings.forest),
+        )
+
+    def __repr__(self) -> str:
+        left = self.model.warm_up_left
+        state = f"{left} more lessons before the features are learned" if left else f"{self.version} lessons learned"
+        return f"<Bandit: {len(self.registry.enabled.indices)} actions, {state}>"
+
+    @property
+    def actions(self) -> dict[str, str]:
+        """The state of each action: 'enabled', 'disabled' or 'removed'."""
+        return self.registry.states
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The lowest and the highest reward."""
+        return self.rewards.low, self.rewards.high
+
+    @property
+    def version(self) -> int:
+        """The number of lessons learned."""
+        return self.model.version
+
+    @property
+    def features(self) -> dict[str, Feature]:
+        """The features that are known."""
+        return dict(self.model.schema.features)
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy inside; None while the features are learned. For reading only."""
+        return self.model.policy
+
+    def fit(self, rows: Any) -> Self:
+        """Learn the features from rows, before anything else is learned; no action and no reward is needed.
+
+        Parameters
+        ----------
+        rows
+            A list of mappings, a mapping of columns, or a frame of pandas, Polars or PyArrow.
+        """
+        with self._lock:
+            batches.fit(self, rows)
+        return self
+
+    def decide(self, context: Any, *, available_actions: Sequence[str] | None = None) -> BanditDecision:
+        """Return a decision for one context.
+
+        Parameters
+        ----------
+        context
+            A mapping from the names of features to their values, or a row of a frame.
+        available_actions
+            Names of the actions that may be taken; None: all that are enabled.
+        """
+        with self._lock:
+            encoded = self.model.read(context)
+            index, propensity = self.model.decide(encoded, self.available(available_actions, "Bandit.decide"))
+            return BanditDecision(self.registry.names[index], propensity, self.model.version, encoded)
+
+    @overload
+    def learn(self, given: BanditDecision, /, *, reward: float) -> None: ...
+
+    @overload
+    def learn(self, given: Any, /, action: str, reward: float, *, propensity: float) -> None: ...
+
+    def learn(
+        self, given: Any, /, action: str | None = None, reward: float | None = None, *, propensity: float | None = None
+    ) -> None:
+        """Learn the reward of a decision, or of an action that was taken elsewhere.
+
+        Parameters
+        ----------
+        given
+            A decision of this bandit; or the context of an event that was decided elsewhere.
+        action, propensity
+            With a context: the action that was taken, and the probability with which it was drawn.
+        reward
+            What the action earned, in the range of rewards.
+        """
+        owner = "Bandit.learn"
+        value = self.rewards.check(reward, owner)
+        if isinstance(given, BanditDecision):
+            if action is not None or propensity is not None:
+                refuse("action", owner, "left out with a decision, which knows it", action)
+            context, action, propensity = given.context, given.action, given.propensity
+        with self._lock:
+            index = self.index_of(action, owner)
+            probability = check_propensity(propensity, owner)
+            encoded = context if isinstance(given, BanditDecision) else self.model.read(given)
+            self.model.learn(Lesson(encoded, index, self.rewards.scale(value), probability))
+
+    def decide_many(self, rows: Any, *, available_actions: Any = None) -> BanditDecisions:
+        """Return a decision for each row; nothing is learned in between.
+
+        Parameters
+        ----------
+        rows
+            A list of mappings, a mapping of columns, or a frame of pandas, Polars or PyArrow.
+        available_actions
+            Names of the actions that may be taken in all rows; or one list of names per row; or a mask with one row per
+            event and one column per action, in the order of `actions`; or the name of a column with lists of names.
+        """
+        with self._lock:
+            return batches.decide_many(self, rows, available_actions)
+
+    def learn_many(
+        self,
+        rows: Any,
+        actions: Any = None,
+        rewards: ArrayLike | str | None = None,
+        *,
+        propensities: ArrayLike | str | None = None,
+    ) -> None:
+        """Learn a batch of events in their order: the same as `learn` for each.
+
+        Parameters
+        ----------
+        rows
+            The decisions of `decide_many`; or the contexts of events that were decided elsewhere, as in `decide_many`.
+        actions, rewards, propensities
+            One for each event, or the name of the column of `rows` that holds them; such a column is not a feature.
+            With decisions, `rewards` alone.
+        """
+        with self._lock:
+            batches.learn_many(self, rows, actions, rewards, propensities)
+
+    def mean_rewards(self, context: Any) -> dict[str, float | None]:
+        """Return the estimated mean reward of each enabled action, in the range of rewards; None where unknown."""
+        return dict(zip(self._enabled_names(), self.mean_rewards_many([context])[0].tolist(), strict=True))
+
+    def mean_rewards_many(self, rows: Any) -> NDArray[np.object_]:
+        """Return the estimates of many contexts: one row per context, one column per enabled action."""
+        with self._lock:
+            return batches.mean_rewards(self, rows)
+
+    def propensities(self, context: Any, *, available_actions: Sequence[str] | None = None) -> dict[str, float]:
+        """Return the probability with which `decide` would draw each enabled action."""
+        shares = self.propensities_many([context], available_actions=available_actions)[0]
+        return dict(zip(self._enabled_names(), shares.tolist(), strict=True))
+
+    def propensities_many(self, rows: Any, *, available_actions: Any = None) -> NDArray[np.float64]:
+        """Return the probabilities of many contexts: one row per context, one column per enabled action."""
+        with self._lock:
+            return batches.propensities(self, rows, available_actions)
+
+    def add_action(self, name: str) -> None:
+        """Add an action; refused when the name was used before or the capacity is spent."""
+        with self._lock:
+            self.registry.add(name)
+            self._rename()
+
+    def disable_action(self, name: str) -> None:
+        """Take an action out of play for now; its rewards are still learned."""
+        with self._lock:
+            self.registry.disable(name)
+
+    def enable_action(self, name: str) -> None:
+        """Bring a disabled action back."""
+        with self._lock:
+            self.registry.enable(name)
+
+    def remove_action(self, name: str) -> None:
+        """Take an action out of play for ever; its name is never used again."""
+        with self._lock:
+            self.registry.remove(name)
+
+    def explain(self, context: Any, *, available_actions: Sequence[str] | None = None) -> Explanation:
+        """Return how `decide` sees a context, in the names and units of the user."""
+        with self._lock:
+            available = self.available(available_actions, "Bandit.explain")
+            return self.explain_encoded(self.model.read(context), available)
+
+    def explain_encoded(self, context: Any, available: Available) -> Explanation:
+        """Return the explanation of a checked context."""
+        forest = self.forest("Bandit.explain")
+        told = forest.explain(self.model.variables(context), available_actions=available.indices)
+        return explanation_in_units(told, self.rewards, len(self.registry.names))
+
+    def variables_in_words(self, context: Any) -> list[str]:
+        """Return what the variables of a checked context say, such as 'age in [18, 65)'."""
+        encoder = self.model.schema.encoder
+        assert encoder is not None
+        names = self.forest("Bandit.variables_in_words").variable_names
+        return variables_in_words(encoder, names, self.model.encoded(context))
+
+    def importance(self) -> dict[str, float]:
+        """Return the importance of each feature, largest first: its share of what the splits of all trees explain."""
+        with self._lock:
+            forest = self.forest("Bandit.importance")
+            return importance_by_feature(forest.variable_importance(), self._feature_of_variables())
+
+    def tree(self, number: int) -> TreeView:
+        """Return a view of one tree, with `to_text` and `to_svg`, in the names and units of the user."""
+        with self._lock:
+            forest = self.forest("Bandit.tree")
+            return tree_in_units(forest.tree(number), self.rewards)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, whole or not at all."""
+        archive.write(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of a saved bandit."""
+        return pack_bandit(self.parts())
+
+    def parts(self) -> tuple[dict[str, Any], bytes]:
+        """Return what a file holds, as it is now; packing it may be left to a thread."""
+        with self._lock:
+            return bandit_parts(self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a bandit that `save` has written; it goes on as if it had never stopped."""
+        return cls.from_bytes(Path(path).read_bytes(), os.fspath(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "data") -> Self:
+        """Return a bandit that `to_bytes` gave."""
+        parts = unpack_bandit(data, name)
+        bandit = cls.from_settings(settings_of(parts, name))
+        try:
+            restore_bandit(bandit, parts, name)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
+        return bandit
+
+    def __getstate__(self) -> bytes:
+        return self.to_bytes()
+
+    def __setstate__(self, state: bytes) -> None:
+        self.__dict__ = self.from_bytes(state, "state").__dict__
+
+    def available(self, names: Sequence[str] | None, owner: str) -> Available:
+        """Return the actions of some names as what may be taken; all that are enabled when None."""
+        if names is None:
+            return self.registry.enabled
+        is_list = isinstance(names, (list, tuple, set, frozenset, np.ndarray)) and len(names) > 0
+        if not is_list or not all(map(self.registry.is_enabled, names)):
+            refuse("available_actions", owner, "a list of names of enabled actions, at least one", names)
+        return self.registry.available(names)
+
+    def index_of(self, action: object, owner: str) -> int:
+        """Return the index of an action that may have been taken, disabled ones included."""
+        if not isinstance(action, str) or self.registry.state(action) in (None, REMOVED):
+            refuse("action", owner, f"one of {', '.join(self.registry.names)}", action)
+        return self.registry.indices[action]
+
+    def forest(self, owner: str) -> BanditForest:
+        """Return the forest inside, or refuse when there is none."""
+        if isinstance(self.model.policy, BanditForest):
+            return self.model.policy
+        if self.model.policy is None:
+            left = self.model.warm_up_left
+            raise InvalidArgumentError(f"{owner} needs a forest, which is made after {left} more lessons.")
+        raise InvalidArgumentError(f"{owner} needs a BanditForest inside, not a {type(self.model.policy).__name__}.")
+
+    def _make_policy(self, encoder: ContextEncoder, variable_names: list[str]) -> Policy:
+        if self._policy is None:
+            return make_forest(self.settings.forest, encoder, variable_names, self.registry.padded_names)
+        sizes = {"n_variables": encoder.n_variables, "n_actions": self.registry.capacity}
+        seed = {"seed": self.settings.forest["seed"]} if "seed" in signature(self._policy).parameters else {}
+        return self._policy(**sizes, **seed)
+
+    def _rename(self) -> None:
+        if isinstance(self.model.policy, BanditForest):
+            self.model.policy.rename_actions(self.registry.padded_names)
+
+    def _enabled_names(self) -> list[str]:
+        return [self.registry.names[index] for index in self.registry.enabled.indices.tolist()]
+
+    def _feature_of_variables(self) -> list[str]:
+        """Return the feature of each variable."""
+        schema = self.model.schema
+        assert schema.encoder is not None
+        names = []
+        for column, rule in schema.encoder.columns_.items():
+            variables = {variable for variable in rule.outcome_names(column) if variable is not None}
+            names += [schema.feature_of(column)] * len(variables)
+        return names

@@ -1,0 +1,47 @@
+"""Refusals of features and of actions."""
+
+from __future__ import annotations
+
+from bandit_forest.errors import InvalidArgumentError, shown
+
+__all__ = ["ActionError", "CapacityError", "FeatureError", "UnknownActionError"]
+
+
+class FeatureError(InvalidArgumentError):
+    """A context that the schema refuses; nothing has changed.
+
+    Parameters
+    ----------
+    feature
+        Name of the feature; None for the context as a whole.
+    rule
+        What the value must be.
+    value
+        The value that is refused.
+    row
+        Number of its row in a batch.
+
+    Examples
+    --------
+    >>> print(FeatureError("age", "a finite number", "old", row=3))
+    The 'age' of the context in row 3 must be a finite number. Got 'old' instead.
+    """
+
+    def __init__(self, feature: str | None, rule: str, value: object, *, row: int | None = None) -> None:
+        self.feature, self.rule, self.value, self.row = feature, rule, value, row
+        self.parameter = feature
+        where = "the context" if row is None else f"the context in row {row}"
+        subject = f"The '{feature}' of {where}" if feature is not None else where[0].upper() + where[1:]
+        super().__init__(f"{subject} must be {rule}. Got {shown(value)} instead.")
+
+
+class UnknownActionError(InvalidArgumentError):
+    """There is no action of this name."""
+
+
+class ActionError(InvalidArgumentError):
+    """The action cannot be added or changed as asked: the name is taken, or no action would be left."""
+
+
+class CapacityError(InvalidArgumentError):
+    """There is no room for another action."""

@@ -1,0 +1,118 @@
+"""The schema: contexts are checked against their features and encoded as variables, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.bandit.errors import FeatureError
+from bandit_forest.bandit.features.fast_reader import make_reader
+from bandit_forest.bandit.features.fitting import fit_columns, fit_labels
+from bandit_forest.bandit.features.kinds import Feature, LabelsFeature, TimeFeature
+from bandit_forest.bandit.features.values import as_context, clean, expanded
+from bandit_forest.encoding import Column, ContextEncoder
+
+__all__ = ["Schema"]
+
+
+class Schema:
+    r"""Read contexts strictly: the same variables as `ContextEncoder.encode`, and refusals that name the feature.
+
+    Parameters
+    ----------
+    features
+        What a context may hold.
+    columns
+        The rule of each column. None while rules are still to be learned: contexts are checked, and not encoded.
+
+    Examples
+    --------
+    >>> from bandit_forest.bandit.features.kinds import BooleanFeature, NumericFeature
+    >>> schema = Schema.fit({"age": NumericFeature(edges=(30, 50)), "member": BooleanFeature()}, [])
+    >>> schema.encode({"age": 42, "member": True})
+    b'\x00\x01\x00\x01'
+    >>> schema.encode({"age": "old", "member": True})
+    Traceback (most recent call last):
+        ...
+    bandit_forest.bandit.errors.FeatureError: The 'age' of the context must be a finite number. Got 'old' instead.
+    """
+
+    def __init__(self, features: Mapping[str, Feature], columns: Mapping[str, Column] | None) -> None:
+        self.features = dict(features)
+        self.encoder = None if columns is None else ContextEncoder.from_schema(columns)
+        self._has_parts = any(isinstance(feature, LabelsFeature | TimeFeature) for feature in features.values())
+        self._read = None
+        if self.encoder is not None and not self._has_parts:
+            self._read = make_reader(self.features, self.encoder).read
+
+    @classmethod
+    def fit(cls, features: Mapping[str, Feature], contexts: list[dict[str, Any]]) -> Schema:
+        """Return a schema whose open rules are learned from checked contexts."""
+        fitted = {name: fit_labels(name, feature, contexts) for name, feature in features.items()}
+        return cls(fitted, fit_columns(fitted, contexts))
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether there are rules for all columns."""
+        return self.encoder is not None
+
+    def encode(self, context: Any) -> bytes:
+        """Return the variables of a context, one byte each, or refuse it."""
+        if self._read is not None:
+            bits = self._read(context)
+            if bits is not None:
+                return bits
+        return self.encode_plainly(context)
+
+    def encode_plainly(self, context: Any) -> bytes:
+        """Return the same by way of `check` and the encoder: what the compiled reader must equal."""
+        assert self.encoder is not None
+        return self.encoder.encode(self.columns_of(self.check(context))).tobytes()
+
+    def encode_many(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+        """Return the variables of checked columns, one row for each event."""
+        assert self.encoder is not None
+        return self.encoder.transform(columns)
+
+    def check(self, given: Any) -> dict[str, Any]:
+        """Return a context with clean values, or refuse it."""
+        context = as_context(given)
+        if not context.keys() <= self.features.keys():
+            self.refuse_unknown(next(name for name in context if name not in self.features), context)
+        return {name: clean(feature, name, context.get(name)) for name, feature in self.features.items()}
+
+    def refuse_unknown(self, name: Any, value: object) -> None:
+        """Refuse a feature that there is not, with the nearest name."""
+        near = get_close_matches(name, self.features, n=1) if isinstance(name, str) else []
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.features)}"
+        if isinstance(value, dict):
+            value = value[name]
+        raise FeatureError(name if isinstance(name, str) else repr(name), f"left out, it is unknown: {hint}", value)
+
+    def columns_of(self, context: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of the encoder's columns of a checked context."""
+        if not self._has_parts:
+            return context
+        columns: dict[str, Any] = {}
+        for name, value in context.items():
+            feature = self.features[name]
+            if isinstance(feature, LabelsFeature | TimeFeature):
+                columns |= expanded(feature, name, value)
+            else:
+                columns[name] = value
+        return columns
+
+    def feature_of(self, column: str) -> str:
+        """Return the feature that a column of the encoder is made of."""
+        if column in self.features:
+            return column
+        parts = {
+            name: expanded(f, name, None)
+            for name, f in self.features.items()
+            if isinstance(f, LabelsFeature | TimeFeature)
+        }
+        return next(name for name, columns in parts.items() if column in columns)

@@ -1,0 +1,100 @@
+"""A saved bandit: one file with settings, actions, schema and forest. Versioned, with a checksum, never pickle."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bandit_forest import archive
+from bandit_forest.bandit.features.kinds import feature_from_json, feature_to_json
+from bandit_forest.bandit.features.schema import Schema
+from bandit_forest.bandit.model import Lesson, Model
+from bandit_forest.bandit.settings import BanditSettings
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import DamagedFileError, InvalidArgumentError
+from bandit_forest.forest import BanditForest
+
+if TYPE_CHECKING:
+    from bandit_forest.bandit.bandit import Bandit
+
+__all__ = ["bandit_parts", "pack_bandit", "restore_bandit", "unpack_bandit"]
+
+FORMAT = "bandit-forest bandit"
+VERSION = 1
+
+Parts = tuple[dict[str, Any], bytes]
+
+
+def bandit_parts(bandit: Bandit) -> Parts:
+    """Return the header and the arrays of a file: all that must be taken while nobody learns."""
+    model = bandit.model
+    if model.policy is not None and not isinstance(model.policy, BanditForest):
+        kind = type(model.policy).__name__
+        raise InvalidArgumentError(f"A Bandit can be saved with a BanditForest inside, not with a {kind}.")
+    forest, arrays = (None, b"") if model.policy is None else model.policy._to_parts()
+    header = {
+        "policy": "Bandit",
+        "format": FORMAT,
+        "version": VERSION,
+        "settings": bandit.settings.to_json(),
+        "actions": bandit.registry.to_json(),
+        "model": _model_header(model),
+        "forest": forest,
+    }
+    return header, arrays
+
+
+def pack_bandit(parts: Parts) -> bytes:
+    """Return the bytes of a file."""
+    return archive.pack(*parts)
+
+
+def unpack_bandit(data: bytes, name: str) -> Parts:
+    """Return the header and the arrays of the bytes of a file, or refuse them."""
+    header, arrays = archive.unpack(data, name)
+    if header.get("format") != FORMAT:
+        raise DamagedFileError(f"'{name}' does not hold a Bandit.")
+    if header.get("version") != VERSION:
+        raise DamagedFileError(
+            f"'{name}' has version {header.get('version')} of a Bandit, and this package reads {VERSION}."
+        )
+    return header, arrays
+
+
+def restore_bandit(bandit: Bandit, parts: Parts, name: str) -> None:
+    """Give a new bandit the actions, the schema and the forest of a file."""
+    header, arrays = parts
+    saved = header["model"]
+    bandit.registry.restore(header["actions"])
+    model = bandit.model
+    model.warm_up_draws = saved["warm_up_draws"]
+    model._kinds = saved["kinds"]
+    model.warm_up_contexts = saved["contexts"]
+    model.warm_up_lessons = [Lesson(*lesson) for lesson in saved["lessons"]]
+    if header["forest"] is not None:
+        forest = BanditForest._from_parts(header["forest"], arrays, name=name)
+        features = {name: feature_from_json(feature) for name, feature in saved["features"]}
+        encoder = ContextEncoder.from_json(saved["encoder"])
+        model.restore(forest, Schema(features, encoder.columns_), forest.n_events)
+
+
+def settings_of(parts: Parts, name: str) -> BanditSettings:
+    """Return the settings of a file."""
+    try:
+        return BanditSettings.from_json(parts[0]["settings"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
+
+
+def _model_header(model: Model) -> dict[str, Any]:
+    encoder = model.schema.encoder
+    header = {
+        "features": [[name, feature_to_json(feature)] for name, feature in model.schema.features.items()],
+        "encoder": None if encoder is None else encoder.to_json(),
+        "kinds": model._kinds,
+        "warm_up_draws": model.warm_up_draws,
+        "contexts": model.warm_up_contexts,
+        "lessons": [list(lesson) for lesson in model.warm_up_lessons],
+    }
+    copied: dict[str, Any] = json.loads(json.dumps(header, default=str))  # moments become texts
+    return copied

@@ -1,0 +1,88 @@
+"""The forest of a bandit: made from parameters that JSON can hold, and known by the rule that grows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from bandit_forest import rules
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.forest import BanditForest
+
+__all__ = ["all_parameters", "engine_of", "make_forest", "takes_order"]
+
+_RULES = ("Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining")
+_ENGINES = {"Elimination": "elimination-1", "Greedy": "greedy-2"}
+"""What makes the decisions, by rule of growth. The number grows when the same lessons make other decisions."""
+
+
+def make_forest(
+    parameters: Mapping[str, Any], encoder: ContextEncoder, variable_names: list[str], action_names: list[str]
+) -> BanditForest:
+    """Return the forest of some parameters for the variables of an encoder."""
+    return BanditForest(
+        n_variables=encoder.n_variables,
+        n_actions=len(action_names),
+        thresholds=encoder.thresholds,
+        variable_names=variable_names,
+        action_names=action_names,
+        **_arguments(parameters),
+    )
+
+
+def all_parameters(given: Mapping[str, Any], owner: str) -> dict[str, Any]:
+    """Return all parameters of a forest as JSON has them, defaults filled in; refuse those that no forest has.
+
+    Examples
+    --------
+    >>> all_parameters({"n_trees": 3}, "[forest]")["growth"]["rule"]
+    'Greedy'
+    """
+    try:
+        forest = BanditForest(n_variables=1, n_actions=2, **_arguments(given))
+    except TypeError as error:  # an unknown parameter
+        known = "n_trees, max_depth, variable_share, max_nodes, seed, growth and exploration"
+        raise InvalidArgumentError(f"The parameters of {owner} must be among {known}: {error}.") from None
+    own = ("n_variables", "n_actions", "thresholds")  # these come from the features and the actions
+    parameters = {name: value for name, value in forest.parameters.items() if name not in own}
+    for rule in ("growth", "exploration"):
+        parameters[rule] = {"rule": type(parameters[rule]).__name__, **asdict(parameters[rule])}
+    return parameters
+
+
+def engine_of(parameters: Mapping[str, Any]) -> str:
+    """Return the name of what makes the decisions of a forest with all its parameters.
+
+    Examples
+    --------
+    >>> engine_of({"growth": {"rule": "Elimination"}})
+    'elimination-1'
+    """
+    return _ENGINES[parameters["growth"]["rule"]]
+
+
+def takes_order(parameters: Mapping[str, Any]) -> bool:
+    """Return whether a forest with all its parameters takes ordered variables: only Greedy growth does."""
+    return bool(parameters["growth"]["rule"] == "Greedy")
+
+
+def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of a forest: lists become ranges, and tables with a 'rule' become rules."""
+    return {name: _argument(name, value) for name, value in given.items()}
+
+
+def _argument(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    if not isinstance(value, Mapping):
+        return value
+    values = {part: tuple(number) if isinstance(number, list) else number for part, number in value.items()}
+    rule = values.pop("rule", "Greedy" if name == "growth" else "InverseGap")
+    if rule not in _RULES:
+        refuse("rule", f"[forest.{name}]", "one of " + ", ".join(_RULES), rule)
+    try:
+        return getattr(rules, rule)(**values)
+    except TypeError as error:
+        raise InvalidArgumentError(f"The parameters of [forest.{name}] do not fit {rule}: {error}.") from None

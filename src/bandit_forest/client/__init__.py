@@ -1,0 +1,13 @@
+"""A client of the decision service, for programs that wait and for programs that do not."""
+
+from bandit_forest.errors import MissingExtraError
+
+try:
+    import httpx  # noqa: F401
+except ImportError as error:
+    raise MissingExtraError(f"The client needs {error.name}: pip install 'bandit-forest[client]'.") from error
+
+from bandit_forest.client.answers import BatchRefusedError, DecidedEvent, RefusedError
+from bandit_forest.client.clients import AsyncClient, Client
+
+__all__ = ["AsyncClient", "BatchRefusedError", "Client", "DecidedEvent", "RefusedError"]

@@ -1,0 +1,78 @@
+"""What the service answers, as Python has it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bandit_forest.errors import BanditForestError
+
+__all__ = ["BatchRefusedError", "DecidedEvent", "Json", "RefusedError", "all_accepted", "decided"]
+
+Json = dict[str, Any]
+
+
+class DecidedEvent(NamedTuple):
+    """A decision of the service: take the action, and send the reward with the event_id."""
+
+    event_id: str
+    action: str
+    propensity: float
+    model_version: int = 0
+    """Number of lessons that the forest had learned."""
+    forest_action: str | None = None
+    """In shadow mode, what the forest would have done."""
+    forest_propensity: float | None = None
+    forest_value: float | None = None
+    """In shadow mode, the estimated reward of `forest_action`."""
+    mean_rewards: dict[str, float | None] | None = None
+    """The estimates, when they were asked for."""
+    durable: bool = True
+    """False when the disk refuses and the project says to continue: in memory, not on disk yet."""
+
+
+class RefusedError(BanditForestError):
+    """The service refused a request, and nothing has changed there.
+
+    Parameters
+    ----------
+    status
+        Status of HTTP.
+    code
+        A stable name of the reason, such as "late_reward".
+    message
+        What is wrong.
+    path
+        The place in the request, such as "$.context.age", or None.
+    """
+
+    def __init__(self, status: int, code: str, message: str, path: str | None = None) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message, self.path = status, code, message, path
+
+
+class BatchRefusedError(RefusedError):
+    """Some items of a batch were refused; what became of each is in `results`. It looks like the first refusal.
+
+    Parameters
+    ----------
+    results
+        One for each item: what it would have been answered with alone, or its refusal.
+    """
+
+    def __init__(self, results: list[Any]) -> None:
+        first = next(result for result in results if isinstance(result, RefusedError))
+        super().__init__(first.status, first.code, first.message, first.path)
+        self.results = results
+
+
+def decided(answer: Json, *, durable: bool = True) -> DecidedEvent:
+    """Return the decision of an answer."""
+    known = {name: answer[name] for name in DecidedEvent._fields if name in answer}
+    return DecidedEvent(**known | {"durable": durable and answer.get("durable", True)})
+
+
+def all_accepted(results: list[Any]) -> list[Any]:
+    """Return the results of a batch, if none was refused."""
+    if any(isinstance(result, RefusedError) for result in results):
+        raise BatchRefusedError(results)
+    return results

@@ -1,0 +1,228 @@
+"""The requests of a client: what is sent, and how the answer is read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from bandit_forest.client.answers import DecidedEvent, Json, RefusedError, all_accepted, decided
+from bandit_forest.errors import refuse
+
+__all__ = [
+    "Call",
+    "actions",
+    "add_action",
+    "decide",
+    "decide_many",
+    "disable_action",
+    "enable_action",
+    "explain",
+    "learn",
+    "learn_many",
+    "remove_action",
+    "reward",
+    "reward_many",
+]
+
+Context = Mapping[str, Any]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Call(Generic[Result]):
+    """A request, and how its answer is read: all that the two clients share."""
+
+    path: str
+    body: Json | None
+    """None: what is at the path is asked for."""
+    read: Callable[[Json], Result]
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What httpx is to send."""
+        if self.body is None:
+            return {"method": "GET", "url": self.path}
+        headers = {"content-type": "application/json"}
+        return {"method": "POST", "url": self.path, "content": _json(self.body), "headers": headers}
+
+    def result(self, response: httpx.Response) -> Result:
+        """Read the answer, or raise the refusal."""
+        try:
+            answer: Json = response.json()
+            if not response.is_error:
+                return self.read(answer)
+            refusal = RefusedError(response.status_code, **answer["error"])
+        except (ValueError, KeyError, TypeError):  # of a proxy, say
+            told = f"The answer is not the service's: {response.text[:80]!r}."
+            raise RefusedError(response.status_code, "foreign_answer", told) from None
+        raise refusal
+
+
+def decide(
+    context: Context,
+    *,
+    available_actions: Iterable[str] | None = None,
+    event_id: str | None = None,
+    action: str | None = None,
+    propensity: float | None = None,
+    mean_rewards: bool = False,
+) -> Call[DecidedEvent]:
+    """Choose an action for one event; an event_id of your own makes it safe to ask again.
+
+    In shadow mode, `action` and `propensity` tell what the application has chosen. `mean_rewards` asks for estimates.
+    """
+    event = _event(context, available_actions, event_id, action, propensity)
+    return Call("/v1/decide", event | ({"mean_rewards": True} if mean_rewards else {}), decided)
+
+
+def decide_many(
+    contexts: Iterable[Context],
+    *,
+    available_actions: Sequence[Iterable[str] | None] | None = None,
+    event_ids: Sequence[str | None] | None = None,
+    actions: Sequence[str] | None = None,
+    propensities: Sequence[float] | None = None,
+) -> Call[list[DecidedEvent]]:
+    """Choose an action for each event, with one request; everything else has one item per event, too.
+
+    When some events are refused, `BatchRefusedError` holds the decisions of the others.
+    """
+    given = list(contexts)
+    columns = [
+        _column(values, name, len(given))
+        for name, values in (
+            ("available_actions", available_actions),
+            ("event_ids", event_ids),
+            ("actions", actions),
+            ("propensities", propensities),
+        )
+    ]
+    body = {"events": [_event(context, *row) for context, *row in zip(given, *columns, strict=True)]}
+    return Call("/v1/decide/batch", body, lambda answer: _batch(answer, "decisions", decided))
+
+
+def reward(event_id: str, reward: float) -> Call[None]:
+    """Tell the reward of an event."""
+    return Call("/v1/reward", {"event_id": event_id, "reward": reward}, _nothing)
+
+
+def reward_many(rewards: Mapping[str, float]) -> Call[None]:
+    """Tell the rewards of events by event_id, with one request; those that are not refused count."""
+    body = {"rewards": [{"event_id": event_id, "reward": value} for event_id, value in rewards.items()]}
+    return Call("/v1/reward/batch", body, lambda answer: _nothing(_batch(answer, "rewards", _nothing)))
+
+
+def learn(
+    context: Context, action: str, reward: float, *, propensity: float, event_id: str | None = None
+) -> Call[None]:
+    """Learn an event that was decided elsewhere."""
+    event = {"context": dict(context), "action": action, "reward": reward, "propensity": propensity}
+    return Call("/v1/learn", event | {"event_id": event_id}, _nothing)
+
+
+def learn_many(
+    contexts: Iterable[Context],
+    actions: Sequence[str],
+    rewards: Sequence[float],
+    *,
+    propensities: Sequence[float],
+    event_ids: Sequence[str | None] | None = None,
+) -> Call[None]:
+    """Learn events that were decided elsewhere, with one request; those that are not refused count."""
+    given = [dict(context) for context in contexts]
+    columns = {"action": actions, "reward": rewards, "propensity": propensities, "event_id": event_ids}
+    lists = [given, *(_column(values, f"{name}s", len(given)) for name, values in columns.items())]
+    events = [dict(zip(("context", *columns), row, strict=True)) for row in zip(*lists, strict=True)]
+    return Call("/v1/learn/batch", {"events": events}, lambda answer: _nothing(_batch(answer, "events", _nothing)))
+
+
+def explain(event_id: str) -> Call[Json]:
+    """Return what is known of an event."""
+    return Call(f"/v1/explain/{quote(event_id, safe='')}", None, lambda answer: answer)
+
+
+def actions() -> Call[dict[str, str]]:
+    """Return the state of each action: 'enabled', 'disabled' or 'removed'. Needs a key for administration."""
+    return Call("/v1/status", None, lambda answer: {one["name"]: one["state"] for one in answer["actions"]})
+
+
+def add_action(name: str) -> Call[None]:
+    """Add an action. Needs a key for administration."""
+    return Call("/v1/actions/add", {"name": name}, _nothing)
+
+
+def disable_action(name: str) -> Call[None]:
+    """Take an action out of play for now. Needs a key for administration."""
+    return Call("/v1/actions/disable", {"name": name}, _nothing)
+
+
+def enable_action(name: str) -> Call[None]:
+    """Bring a disabled action back. Needs a key for administration."""
+    return Call("/v1/actions/enable", {"name": name}, _nothing)
+
+
+def remove_action(name: str) -> Call[None]:
+    """Take an action out of play for ever. Needs a key for administration."""
+    return Call("/v1/actions/remove", {"name": name}, _nothing)
+
+
+def _event(
+    context: Context,
+    available_actions: Iterable[str] | None,
+    event_id: str | None,
+    action: str | None,
+    propensity: float | None,
+) -> Json:
+    available = None if available_actions is None else list(available_actions)
+    event = {"available_actions": available, "event_id": event_id, "action": action, "propensity": propensity}
+    return {"context": dict(context)} | {name: value for name, value in event.items() if value is not None}
+
+
+def _column(values: Sequence[Any] | None, name: str, n_events: int) -> Sequence[Any]:
+    if values is None:
+        return [None] * n_events
+    if len(values) != n_events:
+        refuse(name, "the client", f"{n_events} items, one for each event", values)
+    return values
+
+
+def _batch(answer: Json, field: str, read: Callable[..., Any]) -> list[Any]:
+    """Return what became of each item, if none was refused."""
+    durable = answer.get("durable", True)
+    return all_accepted(
+        [
+            RefusedError(200, **item["error"]) if "error" in item else read(item, durable=durable)
+            for item in answer[field]
+        ]
+    )
+
+
+def _nothing(_: object, *, durable: bool = True) -> None:  # noqa: ARG001, as `decided` takes it
+    return None
+
+
+def _json(body: Json) -> bytes:
+    """Return JSON; a number that JSON does not have is refused with its place."""
+    try:
+        return json.dumps(body, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError:
+        place, value = next(_not_finite(body, "$"))
+        refuse(place, "a request", "a finite number", value)
+
+
+def _not_finite(value: Any, place: str) -> Any:
+    """Yield the places of numbers that are not finite."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _not_finite(inner, f"{place}.{name}")
+    elif isinstance(value, (list, tuple)):
+        for number, inner in enumerate(value):
+            yield from _not_finite(inner, f"{place}[{number}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield place, value

@@ -1,0 +1,186 @@
+"""The commands of logged data: evaluate policies on a log, and learn a forest from one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import refuse
+from bandit_forest.evaluation.diagnostics import Level
+from bandit_forest.evaluation.estimate import Estimate
+from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
+from bandit_forest.evaluation.evaluate import evaluate as evaluate_log
+from bandit_forest.evaluation.log import Source
+from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy
+from bandit_forest.evaluation.progressive import learn_along
+from bandit_forest.evaluation.requirements import is_met
+from bandit_forest.forest import BanditForest
+
+__all__ = ["register"]
+
+UNMET = 3
+"""Exit code of `evaluate` when a requirement is not met."""
+
+LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="The file with the log.")]
+Format = Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else told from the file's ending.")]
+Column = Annotated[
+    list[str] | None, typer.Option(help="Which column of a table is what, as reward=click or time=when. Repeatable.")
+]
+Action = Annotated[
+    list[str] | None, typer.Option(help="Name of an action, in their order; else as in the file. Repeatable.")
+]
+Low = Annotated[float, typer.Option(help="Least possible reward.")]
+High = Annotated[float, typer.Option(help="Largest possible reward.")]
+Encoder = Annotated[
+    Path | None, typer.Option(help="JSON of a ContextEncoder; else the file beside the forest, NAME.encoder.json.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(evaluate)
+    app.command()(learn)
+
+
+def evaluate(
+    log: LogFile,
+    policy: Annotated[
+        list[str],
+        typer.Option(help="uniform, always:ACTION, column:NAME, or [NAME=]FILE of a saved forest. Repeatable."),
+    ],
+    format: Format = None,
+    column: Column = None,
+    action: Action = None,
+    reward_low: Low = 0.0,
+    reward_high: High = 1.0,
+    encoder: Encoder = None,
+    confidence: Annotated[float, typer.Option(help="Of all intervals.")] = 0.95,
+    json_: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(help=f"Such as 'new > logged'; exit code {UNMET} if it is not met. Repeatable.")
+    ] = None,
+) -> None:
+    """Tell what policies would have earned on a log, and whether the log can tell."""
+    console = Console()
+    source = open_log(
+        log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
+    )
+    known = None if encoder is None else _read_encoder(encoder)
+    targets = [open_policy(text, encoder=known) for text in policy]
+    with _progress(console, "evaluate", source, quiet=json_) as told:
+        evaluation = evaluate_log(source, targets, confidence=confidence, encoder=known, progress=told)
+    if json_:
+        typer.echo(json.dumps(evaluation.to_json(), indent=2))
+    else:
+        _print(console, evaluation)
+    if report is not None:
+        from bandit_forest.evaluation.report import write_report
+
+        write_report(evaluation, report, title=f"Evaluation of {log.name}")
+        if not json_:
+            console.print(f"The page: {report}", soft_wrap=True)
+    unmet = [text for text in require or () if not is_met(text, evaluation)]
+    for text in unmet:
+        typer.echo(f"Not met: {text}", err=True)
+    if unmet:
+        raise typer.Exit(UNMET)
+
+
+def learn(
+    log: LogFile,
+    out: Annotated[Path, typer.Option(help="File of the forest to write.")],
+    format: Format = None,
+    column: Column = None,
+    action: Action = None,
+    reward_low: Low = 0.0,
+    reward_high: High = 1.0,
+    encoder: Encoder = None,
+    trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 32,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+) -> None:
+    """Make a forest from a log, and tell what it would have earned while it learned."""
+    console = Console()
+    source = open_log(
+        log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
+    )
+    first = next(iter(source.batches()), None)
+    if first is None:
+        refuse("log", "learn", "one with at least one event", log.name)
+    known = _read_encoder(encoder) if encoder is not None else None
+    if known is None and first.contexts is None:
+        known = ContextEncoder().fit(first.features or {})
+    names = list(first.variable_names) if known is None else known.variable_names
+    forest = BanditForest(
+        n_variables=len(names),
+        n_actions=len(source.action_names),
+        thresholds=None if known is None else known.thresholds,
+        n_trees=trees,
+        seed=seed,
+        variable_names=names,
+        action_names=source.action_names,
+    )
+    with _progress(console, "learn", source) as told:
+        along = learn_along(source, forest, encoder=known, progress=told)
+    forest.save(out)
+    console.print(f"Learned from {along.n_events:,} events: {out}", soft_wrap=True)
+    if known is not None:
+        beside = encoder_path(out)
+        beside.write_text(known.to_json(), encoding="utf-8")
+        console.print(f"Its encoder: {beside}", soft_wrap=True)
+    console.print(
+        f"While it learned it would have earned {_shown(along.doubly_robust)}; the log earned {_shown(along.logged)}."
+    )
+    console.print("Evaluate it on events that it has not learned from.", style="dim")
+
+
+def _print(console: Console, evaluation: Evaluation) -> None:
+    """Print verdicts first, then numbers, then what stands behind them."""
+    for name in evaluation.names[1:]:
+        console.print(evaluation.verdict(name), style="bold", soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD)
+    for number, head in enumerate(("policy", "effective", "SNIPS", "gain over logged", "doubly robust", "sequence")):
+        table.add_column(head, justify="right" if number else "left")
+    for name in evaluation.names:
+        size, value = f"{evaluation.effective_sample_size(name):,.0f}", _shown(evaluation.estimate(name))
+        if name == LOGGED:
+            table.add_row(name, size, value, "", "", "")
+        else:
+            low, high = evaluation.sequences[name]
+            gain, robust = evaluation.difference(name), evaluation.estimate(name, "dr")
+            table.add_row(name, size, value, _shown(gain), _shown(robust), f"{low:.3f} to {high:.3f}")
+    console.print(table)
+    found = [*evaluation.findings, *(one for own in evaluation.policy_findings.values() for one in own)]
+    doubts = [one for one in found if one.level is not Level.SOUND]
+    for one in doubts:
+        console.print(f"[{one.level}] {one.name}: {one.value}. {one.meaning}", soft_wrap=True, markup=False)
+    n_sound = len(found) - len(doubts)
+    console.print(f"{evaluation.n_events:,} events. Looks without a fault: {n_sound} of {len(found)}.", style="dim")
+
+
+def _shown(estimate: Estimate) -> str:
+    return f"{estimate.value:.4f} ({estimate.low:.4f} to {estimate.high:.4f})"
+
+
+def _read_encoder(path: Path) -> ContextEncoder:
+    if not path.is_file():
+        refuse("encoder", "bandit-forest", "the JSON file of a ContextEncoder", str(path))
+    return ContextEncoder.from_json(path.read_text(encoding="utf-8"))
+
+
+@contextmanager
+def _progress(console: Console, name: str, source: Source, *, quiet: bool = False) -> Iterator[Callable[[int], object]]:
+    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("events"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        bar = progress.add_task(name, total=source.n_events)
+        yield lambda n_events: progress.update(bar, completed=n_events)

@@ -1,0 +1,254 @@
+"""Is it better than what I have? Policies on a log, with a verdict in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import refuse
+from bandit_forest.evaluation.balance import Balance
+from bandit_forest.evaluation.diagnostics import Finding, Level, Weights, log_findings, policy_findings
+from bandit_forest.evaluation.estimate import Estimate, Ratios
+from bandit_forest.evaluation.estimators import ESTIMATORS
+from bandit_forest.evaluation.log import Source
+from bandit_forest.evaluation.models import Means
+from bandit_forest.evaluation.passing import Part, Pass
+from bandit_forest.evaluation.sequences import Interval
+from bandit_forest.evaluation.targets import Target
+from bandit_forest.parameters import check_parameter
+
+__all__ = ["LOGGED", "Evaluation", "Moment", "evaluate"]
+
+LOGGED = "logged"
+"""Name of the policy that made the log."""
+
+
+class Moment(NamedTuple):
+    """One part of the log, for figures of what changes over time."""
+
+    n_events: int
+    """Events from the first of the log up to the last of this part."""
+    time: float | None
+    """Time of its last event, in seconds since 1970."""
+    estimates: dict[str, Estimate]
+    """Value of each policy in this part alone, by SNIPS."""
+    sequences: dict[str, Interval]
+    """Confidence sequence of each policy at its end."""
+    effective: dict[str, float]
+    """Effective sample size of each policy in this part alone."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What policies would have earned on a log, and whether the log can tell."""
+
+    confidence: float
+    n_events: int
+    """Number of events."""
+    n_rewarded: int
+    """Number of events with a reward; estimates are of these."""
+    names: tuple[str, ...]
+    """The logging policy, then the policies that were evaluated."""
+    findings: tuple[Finding, ...]
+    """What the log shows about itself."""
+    policy_findings: dict[str, tuple[Finding, ...]]
+    """What the log shows about each policy."""
+    moments: tuple[Moment, ...]
+    sequences: dict[str, Interval]
+    """Confidence sequence of each policy's value, at the end of the log."""
+    gains: dict[str, Interval]
+    """Confidence sequence of each policy's gain over the logging policy, at the end of the log."""
+    balance: Balance
+    """Sums that the findings rest on."""
+    _ratios: dict[str, Ratios]
+
+    def estimate(self, name: str, estimator: str = "snips") -> Estimate:
+        """Return the value of a policy: by 'snips', 'dr', 'ips' or, as a diagnostic only, 'dm'."""
+        return self._of(estimator).estimate(self._place(name), self.confidence)
+
+    def difference(self, name: str, other: str = LOGGED, estimator: str = "snips") -> Estimate:
+        """Return the value of a policy minus that of another, on the same events."""
+        return self._of(estimator).difference(self._place(name), self._place(other), self.confidence)
+
+    def effective_sample_size(self, name: str) -> float:
+        """Return how many events of the policy's own the log is worth."""
+        return self._ratios["snips"].effective_sample_size(self._place(name))
+
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        """The findings that forbid a verdict about any policy."""
+        return tuple(finding for finding in self.findings if finding.level is Level.STOP)
+
+    def is_judged(self, name: str) -> bool:
+        """Return whether the log allows a verdict about a policy."""
+        own = self.policy_findings.get(name, ())
+        return not self.faults and all(finding.level is not Level.STOP for finding in own)
+
+    def is_better(self, name: str, other: str = LOGGED) -> bool:
+        """Return whether the log shows that a policy is better than another: its whole interval is above."""
+        return self.is_judged(name) and self.is_judged(other) and self.difference(name, other).low > 0
+
+    def verdict(self, name: str, other: str = LOGGED) -> str:
+        """Return what the log tells about a policy beside another, in a sentence."""
+        if self.faults:
+            return f"No verdict about {name}: the log is at fault ({self.faults[0].name}: {self.faults[0].value})."
+        for policy in (name, other):
+            for finding in self.policy_findings.get(policy, ()):
+                if finding.level is Level.STOP:
+                    return f"No verdict about {name}: {finding.name} is {finding.value}."
+        gain = self.difference(name, other)
+        limits = f"{self.confidence:.0%} interval {gain.low:+.4f} to {gain.high:+.4f}"
+        if gain.low > 0:
+            return f"{name} is better than {other}: {gain.value:+.4f} per event ({limits})."
+        if gain.high < 0:
+            return f"{name} is worse than {other}: {gain.value:+.4f} per event ({limits})."
+        return f"Between {name} and {other} the log does not decide: {gain.value:+.4f} per event ({limits})."
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all numbers and verdicts as values that JSON can hold."""
+        policies = [name for name in self.names if name != LOGGED]
+        return {
+            "confidence": self.confidence,
+            "n_events": self.n_events,
+            "n_rewarded": self.n_rewarded,
+            "verdicts": {name: self.verdict(name) for name in policies},
+            "findings": [finding._asdict() for finding in self.findings],
+            LOGGED: self.estimate(LOGGED)._asdict(),
+            "policies": {name: self._policy_json(name) for name in policies},
+        }
+
+    def _policy_json(self, name: str) -> dict[str, Any]:
+        return {
+            "effective_sample_size": self.effective_sample_size(name),
+            "estimates": {estimator: self.estimate(name, estimator)._asdict() for estimator in ESTIMATORS},
+            "gains": {estimator: self.difference(name, LOGGED, estimator)._asdict() for estimator in ESTIMATORS},
+            "sequence": self.sequences[name]._asdict(),
+            "gain_sequence": self.gains[name]._asdict(),
+            "findings": [finding._asdict() for finding in self.policy_findings[name]],
+        }
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            refuse("name", "Evaluation", f"one of {', '.join(self.names)}", name)
+        return self.names.index(name)
+
+    def _of(self, estimator: str) -> Ratios:
+        if estimator not in self._ratios:
+            refuse("estimator", "Evaluation", f"one of {', '.join(self._ratios)}", estimator)
+        return self._ratios[estimator]
+
+
+def evaluate(
+    log: Source,
+    policies: Sequence[Target],
+    *,
+    confidence: float = 0.95,
+    means: Means | None = None,
+    encoder: ContextEncoder | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Evaluation:
+    """Return what each policy would have earned on a log, and whether the log can tell.
+
+    The log is read once, in batches.
+
+    Parameters
+    ----------
+    log
+        A `Log`, or a reader of a file.
+    policies
+        The policies, as `as_it_stands`, `always`, `uniform` and `column` make them.
+    confidence
+        Of all intervals.
+    means
+        Estimates of mean rewards for the doubly robust estimator; those of a fresh forest that learns along when None.
+    encoder
+        Encodes the log's features for that forest; fitted on the first batch when None.
+    progress
+        Called with the number of events read so far, every now and then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bandit_forest.evaluation import Log, always, evaluate
+    >>> rng = np.random.default_rng(0)
+    >>> actions = rng.integers(0, 2, 2000)
+    >>> rewards = (rng.random(2000) < np.where(actions == 1, 0.6, 0.4)).astype(float)
+    >>> log = Log(actions=actions, rewards=rewards, propensities=np.full(2000, 0.5), action_names=["stay", "go"])
+    >>> print(evaluate(log, [always("go")]).verdict("always go"))
+    always go is better than logged: +0.0917 per event (95% interval +0.0707 to +0.1127).
+    """
+    if not isinstance(log, Source):
+        refuse("log", "evaluate", "a Log, or a reader of a file", log)
+    targets = _checked_targets(policies)
+    rule = "a number between 0 and 1"
+    level = check_parameter(confidence, "confidence", "evaluate", rule, 0.0, 1.0, open_low=True)
+    if level == 1.0:
+        refuse("confidence", "evaluate", rule, confidence)
+    passed = Pass(log, targets, means=means, encoder=encoder, confidence=level)
+    passed.run(progress)
+    if not passed.parts:
+        refuse("log", "evaluate", "one with at least one event", log)
+    return _result(passed, log.action_names, (LOGGED, *(target.name for target in targets)), level)
+
+
+def _checked_targets(policies: Sequence[Target]) -> list[Target]:
+    targets = list(policies)
+    if not targets or not all(isinstance(target, Target) for target in targets):
+        refuse("policies", "evaluate", "a list of policies to evaluate, such as uniform()", policies)
+    names = [target.name for target in targets]
+    if len({*names, LOGGED}) != len(names) + 1:
+        refuse("policies", "evaluate", f"policies with different names, none of them '{LOGGED}'", names)
+    return targets
+
+
+def _result(passed: Pass, action_names: tuple[str, ...], names: tuple[str, ...], confidence: float) -> Evaluation:
+    whole = sum(passed.parts[1:], start=passed.parts[0])
+    policies = dict(enumerate(names[1:], start=1))
+    return Evaluation(
+        confidence=confidence,
+        n_events=whole.balance.n_events,
+        n_rewarded=whole.balance.n_rewarded,
+        names=names,
+        findings=tuple(log_findings([part.balance for part in passed.parts], action_names)),
+        policy_findings={
+            name: tuple(policy_findings(name, _weights(place, whole, passed.parts, confidence)))
+            for place, name in policies.items()
+        },
+        moments=_moments(passed.parts, names, confidence),
+        sequences={name: passed.sequences[place - 1].value(confidence) for place, name in policies.items()},
+        gains={name: passed.sequences[place - 1].gain(confidence) for place, name in policies.items()},
+        balance=whole.balance,
+        _ratios=whole.ratios,
+    )
+
+
+def _weights(place: int, whole: Part, parts: Sequence[Part], confidence: float) -> Weights:
+    sums = whole.ratios["snips"]
+    mean = sums.mean_denominator(place, confidence)
+    total = mean.value * sums.n_events
+    return Weights(
+        n_events=sums.n_events,
+        effective=sums.effective_sample_size(place),
+        effective_over_time=[part.ratios["snips"].effective_sample_size(place) for part in parts],
+        largest_share=float(whole.largest_weights[place]) / total if total > 0 else 0.0,
+        mean=mean,
+    )
+
+
+def _moments(parts: Sequence[Part], names: tuple[str, ...], confidence: float) -> tuple[Moment, ...]:
+    moments, n_events = [], 0
+    for part in parts:
+        n_events += part.balance.n_events
+        sums = part.ratios["snips"]
+        moments.append(
+            Moment(
+                n_events=n_events,
+                time=part.end_time,
+                estimates={name: sums.estimate(place, confidence) for place, name in enumerate(names)},
+                sequences=dict(zip(names[1:], part.sequences, strict=True)),
+                effective={name: sums.effective_sample_size(place) for place, name in enumerate(names)},
+            )
+        )
+    return tuple(moments)

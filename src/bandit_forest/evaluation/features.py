@@ -1,0 +1,67 @@
+"""Features of events as rows and as columns, and names that other formats can hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.evaluation.log import Log
+
+__all__ = ["columns_of", "escape", "rows_of", "unescape"]
+
+_PLAIN = frozenset("_-+.,/()<>[]@!?&*;$")
+
+
+def escape(text: str) -> str:
+    """Return a text without spaces, colons, bars and other signs that separate features, as percent-encoded UTF-8.
+
+    Examples
+    --------
+    >>> escape("café : 5 %")
+    'café%20%3A%205%20%25'
+    """
+    return "".join(sign if sign.isalnum() or sign in _PLAIN else _percent(sign) for sign in text)
+
+
+def unescape(text: str) -> str:
+    """Return the text that `escape` was given."""
+    return unquote(text, errors="surrogatepass") if "%" in text else text
+
+
+def rows_of(log: Log) -> list[dict[str, Any]]:
+    """Return the features of each event, without those that are missing; contexts are not among them."""
+    rows: list[dict[str, Any]] = [{} for _ in range(len(log))]
+    for name, values in (log.features or {}).items():
+        for row, value in zip(rows, values.tolist(), strict=True):
+            if value is not None and not (isinstance(value, float) and math.isnan(value)):
+                row[name] = value
+    return rows
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
+    """Return columns from rows: numbers as floats with NaN where one is missing, all else as objects with None.
+
+    Examples
+    --------
+    >>> columns_of([{"age": 3.0}, {"age": 4.0, "city": "Paris"}])
+    {'age': array([3., 4.]), 'city': array([None, 'Paris'], dtype=object)}
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: _tight([row.get(name) for row in rows]) for name in names}
+
+
+def _tight(values: Iterable[Any]) -> NDArray[Any]:
+    column = np.fromiter(values, dtype=object)
+    kinds = {type(value) for value in column} - {type(None)}
+    if kinds <= {int, float} and kinds:
+        return np.array([math.nan if value is None else float(value) for value in column])
+    return column
+
+
+def _percent(sign: str) -> str:
+    return "".join(f"%{octet:02X}" for octet in sign.encode("utf-8", errors="surrogatepass"))

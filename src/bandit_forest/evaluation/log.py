@@ -1,0 +1,254 @@
+"""A log: events that somebody decided, with what they earned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import refuse
+from bandit_forest.parameters import check_names
+from bandit_forest.validation import check_contexts, check_int
+
+__all__ = ["BATCH_SIZE", "Log", "Source"]
+
+BATCH_SIZE = 10_000
+
+Floats = NDArray[np.float64]
+Columns = Mapping[str, NDArray[Any]]
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where logged events come from, in batches: a `Log` in memory, or a reader of a file."""
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The name of each action."""
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The least and the largest possible reward."""
+
+    @property
+    def n_events(self) -> int:
+        """The number of events; a reader of lines may count some that it leaves out."""
+
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+
+
+class Log:
+    """Logged events in memory, one row per event, in the order in which they were decided.
+
+    Parameters
+    ----------
+    actions
+        The action that was taken, as ints.
+    rewards
+        The reward that it earned; NaN where it is not known.
+    propensities
+        The probability with which the logging policy took it, in (0, 1].
+    contexts
+        Zeros and ones, one row per event; or None.
+    features
+        Raw features by column, for a `ContextEncoder`; or None.
+    probabilities
+        The logging policy's probability of every action, one row per event; or None where only that of the action taken
+        is known.
+    available
+        Whether each action could be taken, one row per event; or None when all could.
+    versions
+        The version of the model that decided; or None.
+    times
+        Seconds since 1970; or None.
+    columns
+        Other columns by name: those that hold another policy's actions or probabilities.
+    action_names
+        The name of each action; or their number, when they have none.
+    variable_names
+        The name of each variable of `contexts`; x0, x1, ... when None.
+    reward_range
+        The least and the largest possible reward.
+
+    Examples
+    --------
+    >>> log = Log(actions=[0, 1, 1], rewards=[1, 0, 1], propensities=[0.5, 0.5, 0.5], action_names=["stay", "go"])
+    >>> len(log), log[1:].actions
+    (3, array([1, 1]))
+    """
+
+    def __init__(
+        self,
+        *,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        propensities: ArrayLike,
+        action_names: Sequence[str] | int,
+        contexts: Any = None,
+        features: Columns | None = None,
+        probabilities: ArrayLike | None = None,
+        available: ArrayLike | None = None,
+        versions: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        columns: Columns | None = None,
+        variable_names: Sequence[str] | None = None,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        named = not isinstance(action_names, (int, np.integer))
+        n_actions = len(action_names) if named else check_int(action_names, "action_names", "Log")  # type: ignore[arg-type]
+        names = action_names if named else None
+        self.action_names = check_names(names, "action_names", "Log", n_actions, "action ")  # type: ignore[arg-type]
+        self.reward_range = checked_range(reward_range, "Log")
+        self.actions = _checked_actions(actions, n_actions)
+        n_events = len(self.actions)
+        self.rewards = _checked_rewards(rewards, n_events, self.reward_range)
+        self.propensities = _numbers(propensities, "propensities", (n_events,), "numbers in (0, 1]")
+        _demand((self.propensities > 0) & (self.propensities <= 1), self.propensities, "propensities", "in (0, 1]")
+        self.contexts = None if contexts is None else _checked_bits(contexts, n_events)
+        n_variables = 0 if self.contexts is None else self.contexts.shape[1]
+        self.variable_names = check_names(variable_names, "variable_names", "Log", n_variables, "x")
+        self.probabilities = None if probabilities is None else _checked_probabilities(probabilities, self)
+        self.available = None if available is None else _checked_available(available, self)
+        self.versions = None if versions is None else _column(np.asarray(versions), "versions", n_events)
+        self.times = None if times is None else _numbers(times, "times", (n_events,), "seconds since 1970")
+        self.features = None if features is None else _table(features, "features", n_events)
+        self.columns = _table({} if columns is None else columns, "columns", n_events)
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    @property
+    def n_events(self) -> int:
+        """The number of events."""
+        return len(self.actions)
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return len(self.action_names)
+
+    def __getitem__(self, rows: slice | NDArray[Any]) -> Self:
+        """Return a log of these rows."""
+
+        def cut(column: Any) -> Any:
+            return None if column is None else column[rows]
+
+        part = object.__new__(type(self))
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                value = cut(value)
+            elif isinstance(value, Mapping):
+                value = {key: cut(column) for key, column in value.items()}
+            setattr(part, name, value)
+        return part
+
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+        for start in range(0, len(self), check_int(batch_size, "batch_size", "Log.batches")):
+            yield self[start : start + batch_size]
+
+    def encoded(self, encoder: ContextEncoder | None) -> NDArray[np.uint8]:
+        """Return the contexts: those of the log when `encoder` is None, else its features, encoded.
+
+        A column that these events lack is missing in each of them.
+        """
+        if encoder is None:
+            if self.contexts is None:
+                refuse("log", "encoded", "one with contexts where there is no encoder", "a log without contexts")
+            return self.contexts
+        if self.features is None:
+            refuse("log", "encoded", "one with features where there is an encoder", "a log without features")
+        absent = np.full(len(self), None, dtype=object)
+        return encoder.transform({name: self.features.get(name, absent) for name in encoder.columns_})
+
+    def __repr__(self) -> str:
+        return f"<Log: {len(self):,} events, {self.n_actions} actions>"
+
+
+def checked_range(reward_range: object, owner: str) -> tuple[float, float]:
+    """Return a range of rewards as two floats, the first below the second."""
+    rule = "two finite numbers, the first below the second"
+    try:
+        low, high = map(float, reward_range)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        refuse("reward_range", owner, rule, reward_range)
+    if not (np.isfinite([low, high]).all() and low < high):
+        refuse("reward_range", owner, rule, reward_range)
+    return low, high
+
+
+def _checked_actions(actions: ArrayLike, n_actions: int) -> NDArray[np.int64]:
+    array = np.asarray(actions)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        refuse("actions", "Log", f"ints in [0, {n_actions - 1}], one per event", actions)
+    _demand((array >= 0) & (array < n_actions), array, "actions", f"in [0, {n_actions - 1}]")
+    return array.astype(np.int64)
+
+
+def _checked_rewards(rewards: ArrayLike, n_events: int, reward_range: tuple[float, float]) -> Floats:
+    low, high = reward_range
+    rule = f"in [{low:g}, {high:g}], or NaN"
+    array = _numbers(rewards, "rewards", (n_events,), f"numbers {rule}")
+    _demand(np.isnan(array) | ((array >= low) & (array <= high)), array, "rewards", rule)
+    return array
+
+
+def _checked_probabilities(probabilities: ArrayLike, log: Log) -> Floats:
+    shape = (log.n_events, log.n_actions)
+    array = _numbers(probabilities, "probabilities", shape, "numbers in [0, 1], one row per event")
+    _demand(np.asarray(((array >= 0) & (array <= 1)).all(axis=1)), array, "probabilities", "in [0, 1]")
+    return array
+
+
+def _checked_available(available: ArrayLike, log: Log) -> NDArray[np.bool_]:
+    array = np.asarray(available)
+    if array.shape != (log.n_events, log.n_actions) or array.dtype != np.bool_:
+        refuse("available", "Log", f"{log.n_events} x {log.n_actions} bools", available)
+    _demand(
+        np.atleast_1d(array[np.arange(log.n_events), log.actions]),
+        array,
+        "available",
+        "true for the action that was taken",
+    )
+    return array
+
+
+def _checked_bits(contexts: Any, n_events: int) -> NDArray[np.uint8]:
+    width = np.shape(contexts)[1] if len(np.shape(contexts)) == 2 else 0
+    bits = check_contexts(contexts, "Log", width)
+    if len(bits) != n_events:
+        refuse("contexts", "Log", f"{n_events} rows", f"{len(bits)} rows")
+    return bits
+
+
+def _numbers(values: ArrayLike, name: str, shape: tuple[int, ...], rule: str) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        refuse(name, "Log", rule, values)
+    if array.shape != shape:
+        refuse(name, "Log", f"{' x '.join(map(str, shape))} {rule}", values)
+    return array
+
+
+def _demand(good: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) -> None:
+    """Refuse the first event that is not good, by its number from 0."""
+    if not good.all():
+        event = int(np.argmin(good))
+        refuse(f"{name}[{event}]", "Log", rule, values[event])
+
+
+def _column(values: NDArray[Any], name: str, n_events: int) -> NDArray[Any]:
+    if values.ndim < 1 or len(values) != n_events:
+        refuse(name, "Log", f"a column of {n_events} values", values)
+    return values
+
+
+def _table(columns: Columns, name: str, n_events: int) -> dict[str, NDArray[Any]]:
+    if not isinstance(columns, Mapping):
+        refuse(name, "Log", "a mapping from names to columns", columns)
+    return {str(key): _column(np.asarray(values), f"{name}['{key}']", n_events) for key, values in columns.items()}

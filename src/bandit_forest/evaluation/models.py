@@ -1,0 +1,203 @@
+"""What is learned along a log, always from earlier events: mean rewards, and how the logging policy acts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.forest import BanditForest
+
+__all__ = ["ActionMeans", "FittedMeans", "ForestMeans", "LoggingModel", "Means"]
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.uint8]
+
+_N_TREES = 20
+_FIRST, _SHARE, _MOST = 32, 20, 10_000  # events of a piece: the least, their share of those seen, the most
+_STEP = 100  # events of a gradient
+_LEAST_SPREAD = 1e-9
+_PRIOR_EVENTS = 10.0
+
+
+class Means(Protocol):
+    """Estimates of the mean reward of every action that never know the reward of the event they are for."""
+
+    def predict_and_learn(
+        self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats
+    ) -> Floats:
+        """Return the mean rewards in [0, 1] of every action, one row per event, and learn; NaN rewards are unknown."""
+
+
+class ActionMeans:
+    """Running mean reward of each action, by inverse propensities, for logs without contexts."""
+
+    def __init__(self, n_actions: int) -> None:
+        self._counts, self._totals = np.full(n_actions, 1.0), np.full(n_actions, 0.5)
+
+    def predict_and_learn(
+        self,
+        contexts: Bits,  # noqa: ARG002
+        actions: NDArray[np.int64],
+        rewards: Floats,
+        propensities: Floats,
+    ) -> Floats:
+        """Return the means before each event."""
+        taken = np.zeros((len(actions), len(self._counts)))
+        known = ~np.isnan(rewards)
+        taken[np.flatnonzero(known), actions[known]] = 1.0 / propensities[known]
+        counts = self._counts + np.cumsum(taken, axis=0)
+        totals = self._totals + np.cumsum(taken * np.where(known, rewards, 0.0)[:, None], axis=0)
+        means: Floats = np.vstack([self._totals, totals[:-1]]) / np.vstack([self._counts, counts[:-1]])
+        self._counts, self._totals = counts[-1], totals[-1]
+        return means
+
+
+class ForestMeans:
+    """Mean rewards of a fresh forest that learns along the log; a piece of events is predicted before it is learned.
+
+    Parameters
+    ----------
+    n_variables, n_actions
+        Number of variables of a context, and of actions.
+    thresholds
+        Thresholds of the ordered variables, as `BanditForest` takes them.
+    """
+
+    def __init__(
+        self, n_variables: int, n_actions: int, *, thresholds: Mapping[int, Sequence[float]] | None = None
+    ) -> None:
+        self._forest = BanditForest(
+            n_variables=n_variables, n_actions=n_actions, thresholds=thresholds, n_trees=_N_TREES
+        )
+        self._n_seen = 0
+
+    def predict_and_learn(
+        self, contexts: Bits, actions: NDArray[np.int64], rewards: Floats, propensities: Floats
+    ) -> Floats:
+        """Return the forest's means before each piece."""
+        means = np.empty((len(actions), self._forest.n_actions))
+        for rows in growing_pieces(len(actions), self._n_seen):
+            means[rows] = np.nan_to_num(self._forest.mean_rewards_many(contexts[rows]), nan=0.5)
+            known = np.flatnonzero(~np.isnan(rewards[rows])) + rows.start
+            self._forest.learn_many(contexts[known], actions[known], rewards[known], propensities=propensities[known])
+        self._n_seen += len(actions)
+        return means
+
+
+class FittedMeans:
+    """Mean rewards, fitted to the rewards of earlier events as the doubly robust estimator of one policy needs them.
+
+    Means of actions that were seldom taken are far from the truth, and the estimator is no better than they are. So
+    they are replaced by a line, intercept + slope times mean. Events count by the square of their importance weight, as
+    they do in the variance of the estimator. A few heavy events must not decide: the line is drawn towards the weighted
+    mean reward, as if it were known from ten events.
+
+    Parameters
+    ----------
+    reward_range
+        The least and the largest possible reward; before the first event, means are in the middle.
+    """
+
+    def __init__(self, reward_range: tuple[float, float]) -> None:
+        self._middle = sum(reward_range) / 2
+        self._sums = np.zeros(8)
+        self._n_seen = 0
+
+    def predict_and_learn(self, means: Floats, actions: NDArray[np.int64], rewards: Floats, weights: Floats) -> Floats:
+        """Return the fitted means of every action, one row per event."""
+        fitted = np.empty_like(means)
+        for rows in growing_pieces(len(means), self._n_seen):
+            fitted[rows] = self._fitted(means[rows])
+            taken = means[rows][np.arange(rows.stop - rows.start), actions[rows]]
+            self._add(taken, rewards[rows], weights[rows])
+        self._n_seen += len(means)
+        return fitted
+
+    def _fitted(self, means: Floats) -> Floats:
+        weight, weighted_reward, square, mean, reward, mean_square, product, fourth = self._sums
+        if weight == 0:
+            return np.full_like(means, self._middle)
+        average = weighted_reward / weight
+        mean, reward = mean / square, reward / square
+        spread = mean_square / square - mean**2
+        slope = (product / square - mean * reward) / spread if spread > _LEAST_SPREAD else 0.0
+        n_effective = square**2 / fourth
+        trust = n_effective / (n_effective + _PRIOR_EVENTS)
+        return average + trust * (reward - average + min(max(slope, 0.0), 1.0) * (means - mean))
+
+    def _add(self, means: Floats, rewards: Floats, weights: Floats) -> None:
+        squares = weights**2
+        self._sums += [
+            weights.sum(),
+            weights @ rewards,
+            squares.sum(),
+            squares @ means,
+            squares @ rewards,
+            squares @ means**2,
+            squares @ (means * rewards),
+            squares @ squares,
+        ]
+
+
+class LoggingModel:
+    """Softmax regression of the logged action on the context, by AdaGrad; it predicts a piece before it learns it.
+
+    It serves to test propensities: a policy that acts like the logging policy has importance weights close to one.
+
+    Parameters
+    ----------
+    n_variables, n_actions
+        Number of variables of a context, and of actions.
+    thresholds
+        Thresholds of the ordered variables, whose codes are divided by the largest.
+    """
+
+    def __init__(
+        self, n_variables: int, n_actions: int, *, thresholds: Mapping[int, Sequence[float]] | None = None
+    ) -> None:
+        self._largest = np.ones(n_variables)
+        for variable, numbers in (thresholds or {}).items():
+            self._largest[variable] = len(numbers)
+        self._weights = np.zeros((n_variables + 1, n_actions))
+        self._squares = np.full((n_variables + 1, n_actions), 1e-3)
+
+    def predict_and_learn(self, contexts: Bits, actions: NDArray[np.int64]) -> Floats:
+        """Return the expected probability of every action, one row per event, and learn."""
+        inputs = np.hstack([contexts / self._largest - 0.5, np.ones((len(contexts), 1))])
+        expected = np.empty((len(actions), self._weights.shape[1]))
+        for start in range(0, len(actions), _STEP):
+            rows = slice(start, start + _STEP)
+            expected[rows] = _softmax(inputs[rows] @ self._weights)
+            self._learn(inputs[rows], expected[rows], actions[rows])
+        return expected
+
+    def _learn(self, inputs: Floats, expected: Floats, actions: NDArray[np.int64]) -> None:
+        errors = expected.copy()
+        errors[np.arange(len(errors)), actions] -= 1.0
+        gradient = inputs.T @ errors / len(errors)
+        self._squares += gradient**2
+        self._weights -= 0.5 * gradient / np.sqrt(self._squares)
+
+
+def growing_pieces(n_events: int, n_seen: int) -> Iterator[slice]:
+    """Return pieces of a batch that grow with the number of events seen, so that early events count soon.
+
+    Examples
+    --------
+    >>> list(growing_pieces(100, 0))
+    [slice(0, 32, None), slice(32, 64, None), slice(64, 96, None), slice(96, 100, None)]
+    """
+    start = 0
+    while start < n_events:
+        stop = min(n_events, start + min(_MOST, max(_FIRST, (n_seen + start) // _SHARE)))
+        yield slice(start, stop)
+        start = stop
+
+
+def _softmax(scores: Floats) -> Floats:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: Floats = powers / powers.sum(axis=1, keepdims=True)
+    return shares

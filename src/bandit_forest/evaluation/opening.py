@@ -1,0 +1,129 @@
+"""Logs and policies by what is written on a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from types import MappingProxyType
+
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import refuse
+from bandit_forest.evaluation.log import Source
+from bandit_forest.evaluation.readers import (
+    Columns,
+    read_csv,
+    read_dsjson,
+    read_export,
+    read_obp,
+    read_open_bandit,
+    read_parquet,
+    read_vw,
+)
+from bandit_forest.evaluation.targets import Target, always, as_it_stands, column, uniform
+from bandit_forest.forest import BanditForest
+
+__all__ = ["FORMATS", "encoder_path", "open_log", "open_policy"]
+
+_ENDINGS = MappingProxyType(
+    {
+        ".vw": "vw",
+        ".txt": "vw",
+        ".dsjson": "dsjson",
+        ".json": "dsjson",
+        ".jsonl": "dsjson",
+        ".npz": "obp",
+        ".csv": "csv",
+        ".parquet": "parquet",
+    }
+)
+_READERS: Mapping[str, Callable[..., Source]] = MappingProxyType(
+    {"vw": read_vw, "dsjson": read_dsjson, "obp": read_obp, "parquet": read_export}
+)
+FORMATS = ("vw", "dsjson", "obp", "csv", "parquet", "open-bandit")
+
+
+def open_log(
+    path: Path,
+    *,
+    format: str | None = None,
+    columns: Sequence[str] = (),
+    actions: Sequence[str] = (),
+    reward_range: tuple[float, float] = (0.0, 1.0),
+) -> Source:
+    """Return a reader of a log.
+
+    Parameters
+    ----------
+    path
+        The file.
+    format
+        One of `FORMATS`; told from the ending of the file when None.
+    columns
+        Which column of a table is what, as 'reward=click'.
+    actions
+        Names of the actions; those of the file when empty.
+    reward_range
+        The least and the largest possible reward.
+    """
+    kind = _ENDINGS.get(path.suffix.lower()) if format is None else format
+    if kind not in FORMATS:
+        refuse("format", "open_log", f"one of {', '.join(FORMATS)} where the ending of the file does not tell", kind)
+    names = list(actions) or None
+    if kind == "open-bandit":
+        return read_open_bandit(path, actions=names)
+    if kind == "csv":
+        return read_csv(path, columns=_columns(columns), actions=names, reward_range=reward_range)
+    if kind == "parquet" and columns:
+        return read_parquet(path, columns=_columns(columns), actions=names, reward_range=reward_range)
+    return _READERS[kind](path, actions=names, reward_range=reward_range)
+
+
+def open_policy(text: str, *, encoder: ContextEncoder | None = None) -> Target:
+    """Return the policy that a text names: uniform, always:ACTION, column:NAME, or [NAME=]FILE of a saved forest.
+
+    Parameters
+    ----------
+    text
+        The text.
+    encoder
+        Encodes features for a forest; that in the file beside it when None, if there is one.
+
+    Examples
+    --------
+    >>> open_policy("always:discount")
+    <_Always: always discount>
+    """
+    if text == "uniform":
+        return uniform()
+    kind, sign, rest = text.partition(":")
+    if sign and kind == "always":
+        return always(int(rest) if rest.isdecimal() else rest, name=f"always {rest}")
+    if sign and kind == "column":
+        return column(rest)
+    name, sign, file = text.rpartition("=")
+    path = Path(file)
+    if not path.is_file():
+        rule = "uniform, always:ACTION, column:NAME, or the file of a saved forest"
+        refuse("policy", "open_policy", rule, text)
+    forest = BanditForest.load(path)
+    beside = encoder_path(path)
+    if encoder is None and beside.is_file():
+        encoder = ContextEncoder.from_json(beside.read_text(encoding="utf-8"))
+    return as_it_stands(forest, encoder=encoder, name=name if sign else path.stem)
+
+
+def encoder_path(forest: Path) -> Path:
+    """Return where the encoder of a forest is saved: beside it."""
+    return forest.with_name(f"{forest.stem}.encoder.json")
+
+
+def _columns(texts: Sequence[str]) -> Columns:
+    known = {field.name for field in fields(Columns)}
+    given: dict[str, str | list[str]] = {}
+    for text in texts:
+        role, sign, name = text.partition("=")
+        if not sign or role not in known:
+            refuse("column", "open_log", f"ROLE=NAME, the role one of {', '.join(sorted(known))}", text)
+        given[role] = name.split(",") if role in ("features", "texts") or "," in name else name
+    return Columns(**given)  # type: ignore[arg-type]

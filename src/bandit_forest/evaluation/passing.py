@@ -1,0 +1,164 @@
+"""One pass over a log: sums of all estimators, sequences and diagnostics, in parts of about the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.evaluation.balance import Balance
+from bandit_forest.evaluation.estimate import Ratios
+from bandit_forest.evaluation.estimators import ESTIMATORS, STUDENT, Evidence, Terms, weights_of
+from bandit_forest.evaluation.log import BATCH_SIZE, Log, Source
+from bandit_forest.evaluation.models import ActionMeans, FittedMeans, ForestMeans, LoggingModel, Means
+from bandit_forest.evaluation.sequences import Interval, ValueSequence
+from bandit_forest.evaluation.targets import Target
+
+__all__ = ["N_PARTS", "Part", "Pass"]
+
+Floats = NDArray[np.float64]
+
+N_PARTS = 20
+
+
+class Part:
+    """Sums of consecutive events. The logging policy comes first among the policies, then the targets."""
+
+    def __init__(self, n_targets: int, n_actions: int) -> None:
+        self.balance = Balance(n_actions)
+        self.ratios = {name: Ratios(1 + n_targets, student=name in STUDENT) for name in ESTIMATORS}
+        self.largest_weights = np.zeros(1 + n_targets)
+        self.end_time: float | None = None
+        self.sequences: list[Interval] = []
+        """Of each target's value, from the first event of the log up to the last of this part."""
+
+    def __add__(self, other: Part) -> Part:
+        both = object.__new__(Part)
+        both.balance = self.balance + other.balance
+        both.ratios = {name: self.ratios[name] + other.ratios[name] for name in ESTIMATORS}
+        both.largest_weights = np.maximum(self.largest_weights, other.largest_weights)
+        both.end_time, both.sequences = other.end_time, other.sequences
+        return both
+
+
+class Pass:
+    """Goes through a log once.
+
+    Parameters
+    ----------
+    source
+        The log.
+    targets
+        The policies to evaluate.
+    means
+        Estimates of mean rewards for the doubly robust estimator and the direct method; a fresh forest when None.
+    encoder
+        Encodes the log's features for the models that learn along; fitted on the first batch when None.
+    confidence
+        Of the sequences.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        targets: Sequence[Target],
+        *,
+        means: Means | None,
+        encoder: ContextEncoder | None,
+        confidence: float,
+    ) -> None:
+        self._source, self._targets, self._confidence = source, targets, confidence
+        self._means, self._encoder = means, encoder
+        self._has_contexts = False
+        self._logging: LoggingModel | None = None
+        self._fits = [FittedMeans(source.reward_range) for _ in targets]
+        self.sequences = [ValueSequence(reward_range=source.reward_range) for _ in targets]
+        self.parts: list[Part] = []
+        self._part_is_full = False
+
+    def run(self, progress: Callable[[int], object] | None) -> None:
+        """Read all events."""
+        n_done = 0
+        for log, is_last_of_part in _cut(self._source):
+            if not self.parts or self._part_is_full:
+                self.parts.append(Part(len(self._targets), log.n_actions))
+            self._add(log, self.parts[-1])
+            self._part_is_full = is_last_of_part
+            if is_last_of_part:
+                self._close(self.parts[-1])
+            n_done += len(log)
+            if progress is not None:
+                progress(n_done)
+        if self.parts and not self._part_is_full:
+            self._close(self.parts[-1])
+
+    def _close(self, part: Part) -> None:
+        part.sequences = [sequence.value(self._confidence) for sequence in self.sequences]
+
+    def _add(self, log: Log, part: Part) -> None:
+        contexts = self._contexts(log)
+        if self._logging is None:
+            self._logging = LoggingModel(contexts.shape[1], log.n_actions, thresholds=self._thresholds)
+        part.balance.add(log, self._logging.predict_and_learn(contexts, log.actions))
+        part.end_time = None if log.times is None else float(log.times[-1])
+        low, high = log.reward_range
+        if self._means is None:
+            self._means = self._fresh_means(contexts.shape[1], log.n_actions)
+        shares = (log.rewards - low) / (high - low)
+        means = self._means.predict_and_learn(contexts, log.actions, shares, log.propensities)
+        known = np.flatnonzero(~np.isnan(log.rewards))
+        self._add_terms(log[known], low + (high - low) * means[known], part)
+
+    def _add_terms(self, log: Log, means: Floats, part: Part) -> None:
+        evidence, events = [], np.arange(len(log))
+        for target, sequence, fit in zip(self._targets, self.sequences, self._fits, strict=True):
+            table = target.probabilities(log)
+            weights = weights_of(table, log.actions, log.propensities)
+            fitted = fit.predict_and_learn(means, log.actions, log.rewards, weights)
+            evidence.append(Evidence(log.rewards, weights, fitted[events, log.actions], (table * fitted).sum(axis=1)))
+            sequence.add(weights, log.rewards)
+        ones = np.ones(len(log))
+        for name, terms_of in ESTIMATORS.items():
+            terms = [Terms(log.rewards, ones), *(terms_of(one) for one in evidence)]
+            part.ratios[name].add(
+                np.stack([one.numerators for one in terms], axis=1),
+                np.stack([one.denominators for one in terms], axis=1),
+            )
+        largest = [float(one.weights.max(initial=0.0)) for one in evidence]
+        part.largest_weights = np.maximum(part.largest_weights, [1.0, *largest])
+
+    def _fresh_means(self, n_variables: int, n_actions: int) -> Means:
+        if not n_variables:
+            return ActionMeans(n_actions)
+        return ForestMeans(n_variables, n_actions, thresholds=self._thresholds)
+
+    @property
+    def _thresholds(self) -> dict[int, tuple[float, ...]] | None:
+        """Thresholds of the ordered variables that `_contexts` returns; those of a log's own contexts are binary."""
+        return None if self._encoder is None or self._has_contexts else self._encoder.thresholds
+
+    def _contexts(self, log: Log) -> NDArray[np.uint8]:
+        """Return the contexts for the models that learn along: none where the log has neither contexts nor features."""
+        self._has_contexts = log.contexts is not None
+        if log.contexts is not None:
+            return log.contexts
+        if not log.features:
+            return np.empty((len(log), 0), dtype=np.uint8)
+        if self._encoder is None:
+            self._encoder = ContextEncoder().fit(log.features)
+        return log.encoded(self._encoder)
+
+
+def _cut(source: Source) -> Iterator[tuple[Log, bool]]:
+    """Return batches that end where a part ends, and whether they do."""
+    n_events = max(source.n_events, 1)
+    ends = [n_events * (part + 1) // N_PARTS for part in range(N_PARTS)]
+    start = 0
+    for log in source.batches(BATCH_SIZE):
+        cuts = [end - start for end in ends if 0 < end - start < len(log)]
+        for first, last in zip([0, *cuts], [*cuts, len(log)], strict=True):
+            if last > first:
+                yield log[first:last], start + last in ends
+        start += len(log)

@@ -1,0 +1,198 @@
+"""What would a policy that learns have earned? It learns from a log and is evaluated on it, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bandit_forest.encoding import ContextEncoder
+from bandit_forest.evaluation.estimate import Estimate, Ratios
+from bandit_forest.evaluation.estimators import ESTIMATORS, Evidence, weights_of
+from bandit_forest.evaluation.log import Log, Source
+from bandit_forest.evaluation.models import growing_pieces
+from bandit_forest.evaluation.targets import Batched, propensities_of
+from bandit_forest.parameters import check_parameter
+from bandit_forest.randomness import draw
+from bandit_forest.validation import check_int
+
+__all__ = ["Learner", "Progressive", "Replay", "learn_along", "replay"]
+
+Floats = NDArray[np.float64]
+
+_REPLAY = 0x7265706C  # the stream of random numbers that replay draws from
+
+
+class Learner(Batched, Protocol):
+    """What a policy must offer to learn from a log and be evaluated on it."""
+
+    def mean_rewards_many(self, contexts: Any) -> Floats:
+        """Return the estimated mean reward of each action, one row per context."""
+
+    def learn_many(self, contexts: Any, actions: ArrayLike, rewards: ArrayLike, *, propensities: ArrayLike) -> None:
+        """Learn from events in their order."""
+
+
+class Progressive(NamedTuple):
+    """What a policy earned on average while it learned from every event of a log."""
+
+    n_events: int
+    """Number of events with a reward."""
+    doubly_robust: Estimate
+    snips: Estimate
+    logged: Estimate
+    """What the logging policy earned."""
+    gain: Estimate
+    """Doubly robust, minus logged, on the same events."""
+
+
+class Replay(NamedTuple):
+    """What a policy earned on average while it learned from the events that it could have decided itself."""
+
+    n_events: int
+    """Number of events with a reward."""
+    n_accepted: int
+    """Number of events that the policy lived through."""
+    estimate: Estimate
+
+
+def learn_along(
+    log: Source,
+    policy: Learner,
+    *,
+    encoder: ContextEncoder | None = None,
+    confidence: float = 0.95,
+    progress: Callable[[int], object] | None = None,
+) -> Progressive:
+    """Let a policy learn from a log, and return what it would have earned meanwhile.
+
+    Each piece of events is evaluated with the policy as it is before it learns them, by the doubly robust estimator
+    with the policy's own mean rewards. The answer is about a policy that learns from the logged decisions, not from its
+    own.
+
+    Parameters
+    ----------
+    log
+        A `Log`, or a reader of a file.
+    policy
+        The policy; it learns.
+    encoder
+        Encodes the features of the log; the log's own contexts when None.
+    confidence
+        Of the intervals.
+    progress
+        Called with the number of events read so far, every now and then.
+    """
+    sums = {name: Ratios(2) for name in ("snips", "dr")}
+    n_seen = n_read = 0
+    for batch, contexts in _rewarded(log, encoder):
+        for rows in growing_pieces(len(batch), n_seen):
+            part, seen = batch[rows], contexts[rows]
+            evidence = _evidence(part, seen, policy)
+            for name, ratios in sums.items():
+                terms = ESTIMATORS[name](evidence)
+                ones = np.ones(len(part))
+                ratios.add(
+                    np.stack([terms.numerators, part.rewards], axis=1), np.stack([terms.denominators, ones], axis=1)
+                )
+            policy.learn_many(seen, part.actions, _shares(part), propensities=part.propensities)
+        n_seen += len(batch)
+        n_read += len(batch)
+        if progress is not None:
+            progress(n_read)
+    return Progressive(
+        n_events=n_seen,
+        doubly_robust=sums["dr"].estimate(0, confidence),
+        snips=sums["snips"].estimate(0, confidence),
+        logged=sums["dr"].estimate(1, confidence),
+        gain=sums["dr"].difference(0, 1, confidence),
+    )
+
+
+def replay(
+    log: Source,
+    policy: Learner,
+    *,
+    encoder: ContextEncoder | None = None,
+    bound: float | None = None,
+    seed: int = 0,
+    confidence: float = 0.95,
+    progress: Callable[[int], object] | None = None,
+) -> Replay:
+    """Let a policy live through the events of a log that it could have decided itself; return what it earned.
+
+    An event is accepted with probability weight / `bound`, the weight being the policy's probability of the logged
+    action divided by its propensity. The policy learns from accepted events only. So they are a stream as the policy
+    itself would have made it, as long as no weight exceeds the bound. Where one does, the event is accepted and counts
+    weight / bound times in the estimate.
+
+    Parameters
+    ----------
+    log
+        A `Log`, or a reader of a file.
+    policy
+        The policy; it learns.
+    encoder
+        Encodes the features of the log; the log's own contexts when None.
+    bound
+        Largest weight that is expected; the number of actions when None, which is exact where the log was uniform.
+    seed
+        Seed of the acceptances.
+    confidence
+        Of the interval.
+    progress
+        Called with the number of events read so far, every now and then.
+
+    References
+    ----------
+    Li, Chu, Langford and Wang, Unbiased Offline Evaluation of Contextual-bandit-based News Article Recommendation
+    Algorithms, WSDM 2011.
+    Dudík, Erhan, Langford and Li, Sample-efficient Nonstationary Policy Evaluation for Contextual Bandits, UAI 2012.
+    """
+    rule = "a number of at least 1"
+    limit = float(policy.n_actions) if bound is None else check_parameter(bound, "bound", "replay", rule, 1.0, np.inf)
+    stream = check_int(seed, "seed", "replay", low=0)
+    ratios = Ratios(1)
+    n_seen = n_accepted = 0
+    for batch, contexts in _rewarded(log, encoder):
+        shares, counts = _shares(batch), np.zeros(len(batch))
+        for event in range(len(batch)):
+            one = batch[event : event + 1]
+            row, action = contexts[event : event + 1], one.actions
+            probability = float(propensities_of(policy, row, one.available)[0, action[0]])
+            weight = probability / float(one.propensities[0]) / limit
+            if draw(stream, _REPLAY, n_seen + event) < weight:
+                counts[event] = max(weight, 1.0)
+                policy.learn_many(row, action, shares[event : event + 1], propensities=[probability])
+        lived = counts > 0
+        ratios.add((counts * batch.rewards)[lived, None], counts[lived, None])
+        n_seen, n_accepted = n_seen + len(batch), n_accepted + int(np.count_nonzero(lived))
+        if progress is not None:
+            progress(n_seen)
+    return Replay(n_seen, n_accepted, ratios.estimate(0, confidence))
+
+
+def _evidence(log: Log, contexts: NDArray[np.uint8], policy: Learner) -> Evidence:
+    low, high = log.reward_range
+    table = propensities_of(policy, contexts, log.available)
+    means = low + (high - low) * np.nan_to_num(policy.mean_rewards_many(contexts), nan=0.5)
+    return Evidence(
+        rewards=log.rewards,
+        weights=weights_of(table, log.actions, log.propensities),
+        means_taken=means[np.arange(len(log)), log.actions],
+        means_policy=(table * means).sum(axis=1),
+    )
+
+
+def _rewarded(log: Source, encoder: ContextEncoder | None) -> Iterator[tuple[Log, NDArray[np.uint8]]]:
+    for batch in log.batches():
+        known = batch[np.flatnonzero(~np.isnan(batch.rewards))]
+        if len(known):
+            yield known, known.encoded(encoder)
+
+
+def _shares(log: Log) -> Floats:
+    low, high = log.reward_range
+    return (log.rewards - low) / (high - low)

@@ -1,0 +1,201 @@
+"""From a table to a log: which column is what, and how its values are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.errors import refuse
+from bandit_forest.evaluation.log import Log
+from bandit_forest.evaluation.readers.lines import located_log
+
+__all__ = ["Columns", "TableReader", "action_name"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Names of the columns of a table of logged events."""
+
+    action: str = "action"
+    """The action that was taken: a name or a number."""
+    reward: str = "reward"
+    """What it earned; missing where that is not known."""
+    propensity: str = "propensity"
+    """The probability with which it was taken."""
+    probabilities: Sequence[str] | str | None = None
+    """The probability of each action, in the order of the actions; or one column of lists."""
+    available: str | None = None
+    """Lists of the actions that could be taken; missing when all could."""
+    time: str | None = None
+    """Seconds since 1970, or a time in ISO 8601."""
+    version: str | None = None
+    """The version of the model that decided."""
+    event_id: str | None = None
+    """The name of the event."""
+    features: Sequence[str] | None = None
+    """Columns with features; all that are nothing else when None."""
+    feature_prefix: str = ""
+    """How columns with features begin, where `features` is None; their names are what follows."""
+    variable_prefix: str | None = None
+    """How columns with the zeros and ones of contexts begin; their names are what follows."""
+    texts: Sequence[str] = ()
+    """Columns with features that are texts, although they look like numbers."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns that every table must have."""
+        optional = (self.available, self.time, self.version, self.event_id)
+        lists = (self.probabilities,) if isinstance(self.probabilities, str) else tuple(self.probabilities or ())
+        return (self.action, self.reward, self.propensity, *lists, *(name for name in optional if name is not None))
+
+    def feature_columns(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the names of features by the column they are in."""
+        if self.features is not None:
+            return {name: name for name in self.features}
+        return {
+            name: name.removeprefix(self.feature_prefix)
+            for name in names
+            if name.startswith(self.feature_prefix) and name not in self.required and name not in self.variables(names)
+        }
+
+    def variables(self, names: Sequence[str]) -> list[str]:
+        """Return the columns with zeros and ones of contexts."""
+        prefix = self.variable_prefix
+        return [] if prefix is None else [name for name in names if name.startswith(prefix)]
+
+
+class TableReader:
+    """Makes logs of the rows of a table.
+
+    Parameters
+    ----------
+    columns
+        Which column is what.
+    names
+        All columns of the table.
+    place
+        Name of the table, for refusals.
+    unit
+        What is counted by the numbers of rows.
+    """
+
+    def __init__(self, columns: Columns, names: Sequence[str], place: str, *, unit: str = "row") -> None:
+        self._columns, self._place, self._unit = columns, place, unit
+        self._features, self._variables = columns.feature_columns(names), columns.variables(names)
+        for name in (*columns.required, *self._features):
+            if name not in names:
+                refuse("columns", place, f"a table with the column '{name}'", list(names))
+
+    @property
+    def wanted(self) -> list[str]:
+        """The columns to read."""
+        return [*self._columns.required, *self._features, *self._variables]
+
+    def log(
+        self,
+        table: Mapping[str, NDArray[Any]],
+        rows: Sequence[int],
+        *,
+        action_names: tuple[str, ...],
+        reward_range: tuple[float, float],
+    ) -> Log:
+        """Return the log of some rows, which have these numbers in the table."""
+        columns = self._columns
+        numbers = {name: place for place, name in enumerate(action_names)}
+        arguments: dict[str, Any] = {
+            "actions": [self._action(value, row, numbers) for value, row in _events(table[columns.action], rows)],
+            "rewards": self.numbers(columns.reward, table[columns.reward], rows),
+            "propensities": self.numbers(columns.propensity, table[columns.propensity], rows),
+            "features": {name: table[column] for column, name in self._features.items()} or None,
+            "action_names": action_names,
+            "reward_range": reward_range,
+        }
+        if self._variables:
+            arguments["contexts"] = np.stack([table[name] for name in self._variables], axis=1)
+            arguments["variable_names"] = [name.removeprefix(columns.variable_prefix or "") for name in self._variables]
+        if columns.probabilities is not None:
+            arguments["probabilities"] = self._probabilities(columns.probabilities, table, rows)
+        if columns.available is not None:
+            arguments["available"] = self._available(columns.available, table, rows, numbers)
+        if columns.time is not None:
+            values = table[columns.time]
+            arguments["times"] = [self._time(columns.time, value, row) for value, row in _events(values, rows)]
+        if columns.version is not None:
+            arguments["versions"] = table[columns.version]
+        if columns.event_id is not None:
+            arguments["columns"] = {"event_id": table[columns.event_id]}
+        known = {"actions": columns.action, "rewards": columns.reward, "propensities": columns.propensity}
+        return located_log(self._place, rows, known, arguments, unit=self._unit)
+
+    def numbers(self, name: str, values: NDArray[Any], rows: Sequence[int]) -> NDArray[np.float64]:
+        """Return a column as floats, NaN where a value is missing."""
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64)
+        return np.array([self._number(name, value, row) for value, row in _events(values, rows)], dtype=np.float64)
+
+    def _number(self, name: str, value: object, row: int) -> float:
+        try:
+            return math.nan if value is None or value == "" else float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            self._refuse(name, row, "a number", value)
+
+    def _action(self, value: object, row: int, numbers: Mapping[str, int]) -> int:
+        name = action_name(value)
+        if name not in numbers:
+            self._refuse(self._columns.action, row, f"one of the actions {', '.join(list(numbers)[:20])}", value)
+        return numbers[name]
+
+    def _probabilities(
+        self, names: Sequence[str] | str, table: Mapping[str, NDArray[Any]], rows: Sequence[int]
+    ) -> NDArray[np.float64]:
+        if not isinstance(names, str):
+            return np.stack([self.numbers(name, table[name], rows) for name in names], axis=1)
+        try:
+            return np.array(table[names].tolist(), dtype=np.float64)
+        except (TypeError, ValueError):
+            self._refuse(names, rows[0], "lists with the probability of each action", table[names])
+
+    def _available(
+        self, name: str, table: Mapping[str, NDArray[Any]], rows: Sequence[int], numbers: Mapping[str, int]
+    ) -> NDArray[np.bool_]:
+        mask = np.zeros((len(rows), len(numbers)), dtype=np.bool_)
+        for event, (value, row) in enumerate(_events(table[name], rows)):
+            if value is None:
+                mask[event] = True
+            else:
+                mask[event, [self._action(action, row, numbers) for action in value]] = True
+        return mask
+
+    def _time(self, name: str, value: object, row: int) -> float:
+        try:
+            if isinstance(value, str) and not value.replace(".", "", 1).isdecimal():
+                value = datetime.fromisoformat(value)
+            if isinstance(value, date):
+                return datetime.timestamp(value)  # type: ignore[arg-type]
+            return float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            self._refuse(name, row, "seconds since 1970, or a time in ISO 8601", value)
+
+    def _refuse(self, name: str, row: int, rule: str, value: object) -> NoReturn:
+        refuse(name, f"{self._place}, {self._unit} {row}", rule, value)
+
+
+def action_name(value: object) -> str:
+    """Return the name of an action: texts as they are, whole numbers without a point.
+
+    Examples
+    --------
+    >>> action_name("go"), action_name(3.0), action_name(7)
+    ('go', '3', '7')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _events(values: NDArray[Any], rows: Sequence[int]) -> zip[tuple[Any, int]]:
+    return zip(values.tolist(), rows, strict=True)

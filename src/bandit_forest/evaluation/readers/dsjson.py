@@ -1,0 +1,162 @@
+"""Logs in Vowpal Wabbit's dsjson format: one JSON object per line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from bandit_forest.errors import refuse
+from bandit_forest.evaluation.features import columns_of, unescape
+from bandit_forest.evaluation.log import BATCH_SIZE, Log
+from bandit_forest.evaluation.readers.lines import LineSource, located_log
+
+__all__ = ["DsJson", "read_dsjson"]
+
+_NAMES = {"actions": "_label_Action", "rewards": "_label_cost", "propensities": "_label_probability"}
+
+
+def read_dsjson(
+    path: str | os.PathLike[str],
+    *,
+    actions: Sequence[str] | int | None = None,
+    variable_names: Sequence[str] | None = None,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+) -> DsJson:
+    """Return the log in a file of dsjson, one object per line.
+
+    The label is `_label_Action` (from 1), `_label_cost` and `_label_probability`; `a` and `p` are all actions and their
+    probabilities. Features are the values of `c`, those of inner objects as `outer.inner`. Features of actions
+    (`_multi`) are left out, since a forest has no place for them. So are lines with a late reward only (`RewardValue`).
+
+    Parameters
+    ----------
+    path
+        The file.
+    actions
+        Names of the actions, or their number; the largest action of the file when None.
+    variable_names
+        Variables of `c.context`, which then become the contexts of the log.
+    reward_range
+        The least and the largest possible reward.
+    """
+    return DsJson(path, actions=actions, variable_names=variable_names, reward_range=reward_range)
+
+
+class DsJson(LineSource):
+    """Reader of dsjson; see `read_dsjson`."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        actions: Sequence[str] | int | None,
+        variable_names: Sequence[str] | None,
+        reward_range: tuple[float, float],
+    ) -> None:
+        super().__init__(path, reward_range=reward_range)
+        self._variables = None if variable_names is None else list(variable_names)
+        self.n_events, largest = 0, 0
+        for number, event in self._events():
+            self.n_events += 1
+            listed = [action for action in event.get("a", ()) if isinstance(action, int)]
+            largest = max(largest, self._action(number, event), *listed)
+        n_actions = actions if isinstance(actions, int) else largest if actions is None else len(actions)
+        if largest > n_actions:
+            refuse("actions", "read_dsjson", f"at least {largest}, as in {self.path.name}", actions)
+        names = None if actions is None or isinstance(actions, int) else actions
+        self.action_names = tuple(names or (f"action {number}" for number in range(n_actions)))
+
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+        rows: list[tuple[int, dict[str, Any]]] = []
+        for row in self._events():
+            rows.append(row)
+            if len(rows) == batch_size:
+                yield self._log(rows)
+                rows = []
+        if rows:
+            yield self._log(rows)
+
+    def _events(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for number, line in self.lines():
+            try:
+                event = json.loads(line)
+            except json.JSONDecodeError as error:
+                self.refuse("line", number, error.colno, "JSON", error.msg)
+            if not isinstance(event, dict):
+                self.refuse("line", number, 1, "a JSON object", event)
+            if "RewardValue" not in event:
+                yield number, event
+
+    def _action(self, number: int, event: dict[str, Any]) -> int:
+        action = event.get("_label_Action")
+        if not isinstance(action, int) or isinstance(action, bool) or action < 1:
+            self.refuse("_label_Action", number, None, "an int of at least 1", action)
+        return action
+
+    def _number(self, number: int, event: dict[str, Any], name: str) -> float:
+        value = event.get(name)
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            self.refuse(name, number, None, "a number", value)
+        return float(value)
+
+    def _log(self, rows: list[tuple[int, dict[str, Any]]]) -> Log:
+        features = [self._flat(number, event.get("c", {}), "") for number, event in rows]
+        columns: dict[str, Any] = {
+            "actions": [self._action(*row) - 1 for row in rows],
+            "rewards": [0.0 - self._number(*row, "_label_cost") for row in rows],
+            "propensities": [self._number(*row, "_label_probability") for row in rows],
+            "action_names": self.action_names,
+            "reward_range": self.reward_range,
+            "columns": columns_of([{"event_id": event["EventId"]} if "EventId" in event else {} for _, event in rows]),
+        }
+        if all("p" in event and "a" in event for _, event in rows):
+            columns["probabilities"] = np.stack([self._probabilities(*row) for row in rows])
+        if all("Timestamp" in event for _, event in rows):
+            columns["times"] = [self._time(*row) for row in rows]
+        if all("m" in event.get("VWState", {}) for _, event in rows):
+            versions = [str(event["VWState"]["m"]) for _, event in rows]
+            columns["versions"] = np.array([int(one) if one.isdecimal() else one for one in versions])
+        if self._variables is not None:
+            columns["contexts"] = [[row.pop(f"context.{name}", 0) for name in self._variables] for row in features]
+            columns["variable_names"] = self._variables
+        columns["features"] = columns_of(features) or None
+        return located_log(self.path.name, [number for number, _ in rows], _NAMES, columns)
+
+    def _flat(self, number: int, values: object, prefix: str) -> dict[str, Any]:
+        """Return the features of an object, and of objects inside it, in one."""
+        if not isinstance(values, Mapping):
+            self.refuse("c", number, None, "an object of features", values)
+        flat: dict[str, Any] = {}
+        for key, value in values.items():
+            name = prefix + unescape(key)
+            if key.startswith("_") or value is None:
+                continue  # Vowpal Wabbit's own words, and what is missing
+            if isinstance(value, Mapping):
+                flat |= self._flat(number, value, "" if name == "features" else f"{name}.")
+            elif isinstance(value, list):
+                flat |= self._flat(number, {str(place): one for place, one in enumerate(value)}, f"{name}.")
+            else:
+                flat[name] = value
+        return flat
+
+    def _probabilities(self, number: int, event: dict[str, Any]) -> list[float]:
+        actions, probabilities = event["a"], event["p"]
+        table = [0.0] * len(self.action_names)
+        try:
+            for action, probability in zip(actions, probabilities, strict=True):
+                table[action - 1] = float(probability)
+        except (TypeError, ValueError, IndexError):
+            self.refuse("p", number, None, "one probability for each action in 'a'", probabilities)
+        return table
+
+    def _time(self, number: int, event: dict[str, Any]) -> float:
+        try:
+            return datetime.fromisoformat(event["Timestamp"]).timestamp()
+        except (TypeError, ValueError):
+            self.refuse("Timestamp", number, None, "a time in ISO 8601", event["Timestamp"])

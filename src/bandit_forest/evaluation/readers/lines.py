@@ -1,0 +1,104 @@
+"""What readers of files have in common: they count first, then read in batches, and refuse by line."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.evaluation.log import BATCH_SIZE, Log, checked_range
+
+__all__ = ["FileSource", "LineSource", "located_log", "names_of"]
+
+
+class FileSource(ABC):
+    """A log in a file, read in batches.
+
+    Parameters
+    ----------
+    path
+        The file.
+    reward_range
+        The least and the largest possible reward.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, reward_range: tuple[float, float]) -> None:
+        self.path = Path(path)
+        self.reward_range = checked_range(reward_range, type(self).__name__)
+        if not self.path.is_file():
+            refuse("path", type(self).__name__, "the name of a file that exists", str(path))
+
+    action_names: tuple[str, ...]
+    n_events: int
+
+    @abstractmethod
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.path.name}, {self.n_events:,} events, {len(self.action_names)} actions>"
+
+
+class LineSource(FileSource):
+    """A log with one event per line, in UTF-8."""
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Return the lines that are not empty, with their numbers from 1."""
+        # Only a line feed ends a line: texts may hold other separators.
+        with self.path.open(encoding="utf-8", newline="\n") as file:
+            number = 0
+            try:
+                for number, line in enumerate(file, start=1):
+                    if line.strip():
+                        yield number, line.rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                self.refuse("text", number + 1, None, "UTF-8", error.reason)
+
+    def refuse(self, name: str, line: int, column: int | None, rule: str, value: object) -> NoReturn:
+        """Refuse what stands in a line, at a column from 1 where there is one."""
+        place = f"{self.path.name}, line {line}" + ("" if column is None else f", column {column}")
+        refuse(name, place, rule, value)
+
+
+def located_log(
+    place: str, rows: Sequence[int], names: dict[str, str], columns: dict[str, Any], *, unit: str = "line"
+) -> Log:
+    """Return a log; what it refuses is refused by the line and the name that it has in the file.
+
+    Parameters
+    ----------
+    place
+        Name of the file.
+    rows
+        Where each event stands.
+    names
+        What the file calls the columns of a log, such as `{"propensities": "propensity_score"}`.
+    columns
+        Arguments of `Log`.
+    unit
+        What is counted by `rows`.
+    """
+    try:
+        return Log(**columns)
+    except InvalidArgumentError as error:
+        match = re.fullmatch(r"(\w+)\[(\d+)\]", error.parameter or "")
+        if match is None:
+            raise
+        name, event = match[1], int(match[2])
+        told = str(error).replace(
+            f"'{error.parameter}' of Log", f"'{names.get(name, name)}' of {place}, {unit} {rows[event]}"
+        )
+        raise InvalidArgumentError(told) from None
+
+
+def names_of(actions: Sequence[str] | int | None, found: set[str]) -> tuple[str, ...]:
+    """Return names of actions: those that are given, or those that were found, numbers in their order."""
+    if isinstance(actions, int):
+        return tuple(f"action {number}" for number in range(actions))
+    if actions is not None:
+        return tuple(actions)
+    return tuple(sorted(found, key=lambda name: (0, int(name), name) if name.isdecimal() else (1, 0, name)))

@@ -1,0 +1,231 @@
+"""Logs in tables: frames in memory, CSV files, Parquet files."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.encoding.tables import as_columns
+from bandit_forest.errors import MissingExtraError, refuse
+from bandit_forest.evaluation.log import BATCH_SIZE, Log
+from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name
+from bandit_forest.evaluation.readers.lines import FileSource, names_of
+
+__all__ = ["CsvTable", "ParquetTable", "open_parquet", "read_csv", "read_frame", "read_parquet"]
+
+_LOOK = 10_000  # rows that tell which columns hold numbers
+_DEFAULT = Columns()
+
+
+def read_frame(
+    frame: Any,
+    *,
+    columns: Columns = _DEFAULT,
+    actions: Sequence[str] | None = None,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+) -> Log:
+    """Return the log in a frame: of pandas, Polars, PyArrow, a dict of columns, or a list of dicts.
+
+    Parameters
+    ----------
+    frame
+        One row per event.
+    columns
+        Which column is what.
+    actions
+        Names of the actions; those of the frame when None.
+    reward_range
+        The least and the largest possible reward.
+
+    Examples
+    --------
+    >>> rows = [{"action": "stay", "reward": 1, "propensity": 0.5, "age": 30}]
+    >>> read_frame(rows, actions=["stay", "go"]).features
+    {'age': array([30])}
+    """
+    table = as_columns(frame, "read_frame")
+    reader = TableReader(columns, list(table), "read_frame")
+    names = names_of(actions, {action_name(value) for value in set(table[columns.action].tolist())})
+    return reader.log(table, range(len(table[columns.action])), action_names=names, reward_range=reward_range)
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    *,
+    columns: Columns = _DEFAULT,
+    actions: Sequence[str] | None = None,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+) -> CsvTable:
+    """Return the log in a CSV file with a header, one row per event.
+
+    An empty cell is a missing value. A column of features holds numbers if its first 10,000 rows do.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Which column is what.
+    actions
+        Names of the actions; those of the file when None.
+    reward_range
+        The least and the largest possible reward.
+    """
+    return CsvTable(path, columns=columns, actions=actions, reward_range=reward_range)
+
+
+def read_parquet(
+    path: str | os.PathLike[str],
+    *,
+    columns: Columns = _DEFAULT,
+    actions: Sequence[str] | None = None,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+) -> ParquetTable:
+    """Return the log in a Parquet file, one row per event.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Which column is what.
+    actions
+        Names of the actions; those of the file when None.
+    reward_range
+        The least and the largest possible reward.
+    """
+    return ParquetTable(path, columns=columns, actions=actions, reward_range=reward_range)
+
+
+class CsvTable(FileSource):
+    """Reader of CSV; see `read_csv`."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        columns: Columns,
+        actions: Sequence[str] | None,
+        reward_range: tuple[float, float],
+    ) -> None:
+        super().__init__(path, reward_range=reward_range)
+        self._header = self._read_header()
+        self._reader = TableReader(columns, self._header, self.path.name, unit="line")
+        place = self._header.index(columns.action)
+        self.n_events, found = 0, set()
+        for _, row in self._rows():
+            self.n_events += 1
+            found.add(row[place])
+        self.action_names = names_of(actions, found)
+        first = list(islice(self._rows(), _LOOK))
+        features = columns.feature_columns(self._header)
+        self._numeric = {
+            name for name in features if name not in columns.texts and _are_numbers(first, self._header.index(name))
+        }
+
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+        rows = self._rows()
+        while batch := list(islice(rows, batch_size)):
+            numbers = [number for number, _ in batch]
+            table = {name: self._column(name, batch, numbers) for name in self._reader.wanted}
+            yield self._reader.log(table, numbers, action_names=self.action_names, reward_range=self.reward_range)
+
+    def _column(self, name: str, batch: list[tuple[int, list[str]]], numbers: list[int]) -> NDArray[Any]:
+        place = self._header.index(name)
+        texts = np.array([row[place] or None for _, row in batch], dtype=object)
+        return self._reader.numbers(name, texts, numbers) if name in self._numeric else texts
+
+    def _read_header(self) -> list[str]:
+        with self.path.open(encoding="utf-8", newline="") as file:
+            header = next(csv.reader(file), None)
+        if header is None:
+            refuse("path", self.path.name, "a file with a header", "an empty file")
+        return header
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Return the rows below the header, with the line in which each ends."""
+        with self.path.open(encoding="utf-8", newline="") as file:
+            rows = csv.reader(file, strict=True)
+            next(rows)
+            try:
+                for row in rows:
+                    if row and len(row) != len(self._header):
+                        place = f"{self.path.name}, line {rows.line_num}"
+                        refuse("row", place, f"{len(self._header)} cells, like the header", f"{len(row)} cells")
+                    if row:
+                        yield rows.line_num, row
+            except (csv.Error, UnicodeDecodeError) as error:
+                refuse("row", f"{self.path.name}, line {rows.line_num + 1}", "CSV in UTF-8", str(error))
+
+
+class ParquetTable(FileSource):
+    """Reader of Parquet; see `read_parquet`."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        columns: Columns,
+        actions: Sequence[str] | None,
+        reward_range: tuple[float, float],
+    ) -> None:
+        super().__init__(path, reward_range=reward_range)
+        file = open_parquet(self.path)
+        self._reader = TableReader(columns, file.schema_arrow.names, self.path.name)
+        self.n_events = file.metadata.num_rows
+        found: set[str] = set()
+        if actions is None:
+            for batch in file.iter_batches(columns=[columns.action]):
+                found |= {action_name(value) for value in batch.column(0).unique().to_pylist()}
+        self.action_names = names_of(actions, found)
+
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+        start = 1
+        for batch in open_parquet(self.path).iter_batches(batch_size=batch_size, columns=self._reader.wanted):
+            table = {name: _array(batch.column(name)) for name in batch.schema.names}
+            rows = range(start, start + batch.num_rows)
+            yield self._reader.log(table, rows, action_names=self.action_names, reward_range=self.reward_range)
+            start += batch.num_rows
+
+
+def open_parquet(path: Path) -> Any:
+    """Return an open Parquet file of PyArrow's."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise MissingExtraError(f"Parquet needs {error.name}: pip install 'bandit-forest[parquet]'.") from error
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        refuse("path", "read_parquet", "a Parquet file", f"{path.name}: {error}")
+
+
+def _array(column: Any) -> NDArray[Any]:
+    """Return a column of Arrow: numbers without gaps as they are, all else as objects with None."""
+    import pyarrow.types as types
+
+    if column.null_count == 0 and (types.is_integer(column.type) or types.is_floating(column.type)):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    values = column.to_pylist()
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
+
+
+def _are_numbers(rows: list[tuple[int, list[str]]], place: int) -> bool:
+    cells = [row[place] for _, row in rows if row[place]]
+    try:
+        np.array(cells, dtype=np.float64)
+    except ValueError:
+        return False
+    return bool(cells)

@@ -1,0 +1,38 @@
+"""What the comparator has earned on a stream, as finished trials tell: their regret and reward add up to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.experiments.run.records import SUFFIX, read_records
+
+__all__ = ["KnownSums", "known_sums"]
+
+KnownSums = dict[tuple[str, int], NDArray[np.float64]]
+"""By data set and seed: the comparator's reward, summed up to each point of the run."""
+
+
+def known_sums(out: Path, run: dict[str, Any]) -> KnownSums:
+    """Return the comparator's rewards in all trials of a folder that were played as those of a run will be.
+
+    Parameters
+    ----------
+    out
+        The folder of all results.
+    run
+        Description of the run that is to be started.
+    """
+    sums: KnownSums = {}
+    for path in sorted(out.rglob(f"*{SUFFIX}")) if run["data"] else ():
+        records = read_records(path)
+        if records.run is None or any(records.run[name] != run[name] for name in ("points", "comparator")):
+            continue
+        for (name, seed), trial in records.trials.items():
+            world = records.settings[name]["world"]["name"]
+            if world in run["data"] and records.run["data"].get(world) == run["data"][world]:
+                sums.setdefault((world, seed), trial.regret + trial.reward)
+    return sums

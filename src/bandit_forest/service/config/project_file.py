@@ -1,0 +1,195 @@
+"""The project file: TOML in, a `Project` out, or a refusal with the line and the cure."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import fields
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bandit_forest.bandit.features.kinds import KINDS, Feature
+from bandit_forest.bandit.forests import all_parameters
+from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.forest import BanditForest
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.tables import Actions, General, Keys, Limits, RewardRule, Server, Storage, Table
+
+__all__ = ["example_project", "load_project", "parse_project"]
+
+_NOT_IN_FILE = {"self", "n_variables", "n_actions", "n_threads", "variable_names", "action_names", "thresholds"}
+_IN_FILE = {"n_bins": "bins"}  # names that are shorter in the file
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+_INCOMPLETE = re.compile(r"Object missing required field `(.*)`")
+
+
+class Document(Table, frozen=True):
+    """All tables of a project file."""
+
+    actions: Actions
+    context: dict[str, dict[str, Any]]
+    project: General = General()
+    reward: RewardRule = RewardRule()
+    forest: dict[str, Any] = msgspec.field(default_factory=dict)
+    storage: Storage = Storage()
+    keys: Keys = Keys()
+    limits: Limits = Limits()
+    server: Server = Server()
+
+
+def example_project() -> str:
+    """Return a commented project file that can be served as it is.
+
+    Examples
+    --------
+    >>> parse_project(example_project(), name="example.toml").actions.names
+    ('discount', 'free shipping', 'nothing')
+    """
+    return files("bandit_forest.service.config").joinpath("example.toml").read_text(encoding="utf-8")
+
+
+def load_project(path: str | os.PathLike[str]) -> Project:
+    """Read a project file; a relative storage folder is relative to it."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidArgumentError(f"There is no project file '{file}': make one with 'bandit-forest init'.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidArgumentError(f"The project file '{file}' cannot be read: {error}.") from None
+    project = parse_project(text, name=str(file))
+    folder = file.parent / project.storage.folder
+    return msgspec.structs.replace(project, storage=msgspec.structs.replace(project.storage, folder=folder))
+
+
+def parse_project(text: str, *, name: str) -> Project:
+    """Read the text of a project file, or refuse it.
+
+    Parameters
+    ----------
+    text
+        TOML.
+    name
+        Name of the file, for refusals.
+
+    Examples
+    --------
+    >>> parse_project(example_project().replace("n_trees = 100", "n_trees = 0"), name="offers.toml")
+    Traceback (most recent call last):
+        ...
+    bandit_forest.errors.InvalidArgumentError: offers.toml, line 44: The 'n_trees' of BanditForest must be an int in \
+[1, 1048576]. Got 0 instead.
+    """
+    try:
+        parsed = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidArgumentError(f"{name}: {error}.") from None
+    try:
+        return _read(parsed)
+    except _WrongError as wrong:
+        raise InvalidArgumentError(f"{name}, line {_line(text, wrong.path)}: {wrong}") from None
+
+
+class _WrongError(Exception):
+    """What is wrong, and where."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+def _read(parsed: dict[str, Any]) -> Project:
+    document = _converted(parsed, Document, "")
+    context = {name: _feature(values, f"context.{name}") for name, values in document.context.items()}
+    parts = {part: getattr(document, part) for part in ("actions", "reward", "storage", "keys", "limits", "server")}
+    own = msgspec.structs.asdict(document.project)
+    table = "forest"
+    try:
+        known = [name for name in inspect.signature(BanditForest).parameters if name not in _NOT_IN_FILE]
+        _check_names(document.forest, known, table)
+        all_parameters(document.forest, "[forest]")
+        table = "project"
+        return Project(context=context, forest=document.forest, **own, **parts)
+    except InvalidArgumentError as error:
+        raise _refused(error, table) from None
+
+
+def _feature(values: dict[str, Any], table: str) -> Feature:
+    kind = values.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        try:
+            refuse("kind", f"[{table}]", "one of " + ", ".join(f"'{kind}'" for kind in KINDS), kind)
+        except InvalidArgumentError as error:
+            raise _refused(error, table) from None
+    names = {_IN_FILE.get(field.name, field.name): field.name for field in fields(KINDS[kind])}
+    _check_names(values, ["kind", *names], table)
+    given = {names[name]: value for name, value in values.items() if name != "kind"}
+    made: Feature = _converted(given, KINDS[kind], table)
+    return made
+
+
+def _converted(values: Any, kind: Any, table: str) -> Any:
+    """Return values as their type, or refuse what is not of it."""
+    try:
+        return msgspec.convert(values, kind, dec_hook=lambda made, value: made(value))
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `")
+        path = ".".join(filter(None, (table, re.sub(r"\[.*?\]", "", place.rstrip("`")).removeprefix("$").strip("."))))
+        if isinstance(error.__cause__, InvalidArgumentError):
+            raise _refused(error.__cause__, path) from None
+        raise _WrongError(*_explained(message, path)) from None
+
+
+def _explained(message: str, path: str) -> tuple[str, str]:
+    """Return the path and the sentence of what is not of its type."""
+    if unknown := _UNKNOWN.match(message):
+        tables = (Document, Actions, General, RewardRule, Storage, Keys, Limits, Server)
+        known = [name for table in tables for name in table.__struct_fields__]
+        return f"{path}.{unknown[1]}".strip("."), _unknown(unknown[1], known, path)
+    absent = _INCOMPLETE.match(message)
+    if absent and not path:
+        return path, f"The project needs a table [{absent[1]}]: 'bandit-forest init' writes an example."
+    if absent:
+        return path, f"[{path}] is not complete: it needs '{absent[1]}'."
+    return path, f"'{path}' is wrong: {message[0].lower()}{message[1:]}."
+
+
+def _refused(error: InvalidArgumentError, table: str) -> _WrongError:
+    """Return the refusal of a rule with its place; one table may tell of another."""
+    told = re.search(r"of \[([\w.]+)\]", str(error))
+    return _WrongError(f"{told[1] if told else table}.{error.parameter}", str(error))
+
+
+def _check_names(values: Iterable[str], known: list[str], table: str) -> None:
+    for name in values:
+        if name not in known:
+            raise _WrongError(f"{table}.{name}", _unknown(name, known, table))
+
+
+def _unknown(name: str, known: list[str], table: str) -> str:
+    near = get_close_matches(name, known, n=1)
+    hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(known)}."
+    return f"'{name}' is unknown to {f'[{table}]' if table else 'the project'}. {hint}"
+
+
+def _line(text: str, path: str) -> int:
+    """Return the line of a name such as `reward.low`, or else of what is around it."""
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\[?([^\]]+)\]", line):
+            table = re.sub(r"[\s\"']", "", header[1])
+            lines.setdefault(table, number)
+        elif given := re.match(r"\s*([^=#]+?)\s*=", line):
+            name = re.sub(r"[\s\"']", "", given[1])
+            lines.setdefault(f"{table}.{name}" if table else name, number)
+    while path and path not in lines:
+        path = path.rpartition(".")[0]
+    return lines.get(path, 1)

@@ -1,0 +1,132 @@
+"""The identity of a storage folder: what it was made with, and what made the decisions in its journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec import structs
+
+from bandit_forest.bandit.features.kinds import CategoricalFeature, Feature, NumericFeature, feature_from_json
+from bandit_forest.bandit.forests import engine_of
+from bandit_forest.bandit.rewards import RewardRange
+from bandit_forest.bandit.settings import BanditSettings
+from bandit_forest.errors import refuse
+from bandit_forest.service.config.project import Project
+
+__all__ = ["StorageIdentity", "adopt"]
+
+_OLD_KINDS: dict[str, dict[str, Any]] = {
+    "NumericField": {"kind": "numeric"},
+    "CategoricalField": {"kind": "categorical", "other": False},
+    "BooleanField": {"kind": "boolean"},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageIdentity:
+    """What the meaning of a journal depends on."""
+
+    settings: BanditSettings
+    engine: str
+    """What made the decisions: the rule of growth, and its number."""
+    base: str | None = None
+    """SHA-256 digest of the saved bandit that the folder began with; None: it began with nothing."""
+
+    @classmethod
+    def of(cls, settings: BanditSettings, base: str | None = None) -> StorageIdentity:
+        """Return the identity of a folder whose decisions are made by this version of the package."""
+        return cls(settings=settings, engine=engine_of(settings.forest), base=base)
+
+    def to_text(self) -> str:
+        """Return the JSON that each file of the journal holds."""
+        whole = {"engine": self.engine, "base": self.base, "settings": self.settings.to_json()}
+        return json.dumps(whole, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> StorageIdentity:
+        """Return what `to_text` gave, or what version 0.1 wrote in its place."""
+        saved: dict[str, Any] = json.loads(text)
+        if "settings" not in saved:
+            return _identity_of_0_1(saved)
+        settings = BanditSettings.from_json(saved["settings"])
+        return cls(settings=settings, engine=saved["engine"], base=saved["base"])
+
+
+def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
+    """Return the identity with which a folder goes on: what it was made with; refuse a project that contradicts it.
+
+    Decisions of another engine cannot be made again. Such a folder goes on with the forest that the project asks for,
+    which learns the lessons of the journal anew.
+    """
+    stored, is_same_engine = identity.settings, identity.engine == engine_of(identity.settings.forest)
+    if stored.warm_up_rule == "events":
+        project = structs.replace(project, context=_as_in_0_1(project.context, stored.features or {}))
+    for name, ours, theirs in _compared(project, stored):
+        if ours != theirs and (is_same_engine or name != "forest"):
+            rule = f"as when the storage folder was made, {theirs!r}; else take a new folder"
+            refuse(name, "the project", rule, ours)
+    if is_same_engine:
+        return identity
+    return StorageIdentity.of(replace(stored, forest=project.settings.forest), identity.base)
+
+
+def _compared(project: Project, stored: BanditSettings) -> list[tuple[str, Any, Any]]:
+    """Return what the project says itself and must go on saying, beside what is stored."""
+    names = {*project.context, *(stored.features or {})}
+    features = stored.features or {}
+    differing = sorted(name for name in names if project.context.get(name) != features.get(name))
+    compared: list[tuple[str, Any, Any]] = [
+        ("context", {n: project.context.get(n) for n in differing}, {n: features.get(n) for n in differing}),
+        ("warm_up_events", project.warm_up_events, stored.warm_up_events),
+        ("reward range", project.reward.range, stored.rewards),
+    ]
+    if project.actions.capacity is not None:
+        compared.append(("capacity", project.actions.capacity, stored.capacity))
+    plain = json.loads(json.dumps(project.forest))
+    compared += [("forest", plain, _common(stored.forest, plain))]
+    return compared
+
+
+def _common(stored: Any, given: Any) -> Any:
+    """Return the stored values of the names that are given."""
+    if not (isinstance(stored, dict) and isinstance(given, dict)):
+        return list(stored) if isinstance(stored, tuple) else stored
+    return {name: _common(stored.get(name), value) for name, value in given.items()}
+
+
+def _as_in_0_1(context: Mapping[str, Feature], stored: Mapping[str, Feature]) -> dict[str, Feature]:
+    """Return the features as a folder of version 0.1 has them: numbers in bins, other values without a variable."""
+    features = dict(context)
+    for name, feature in context.items():
+        known = stored.get(name)
+        if isinstance(feature, NumericFeature) and isinstance(known, NumericFeature):
+            if feature.thresholds is None and feature.n_bins is None:
+                features[name] = replace(feature, n_bins=known.n_bins)
+        elif isinstance(feature, CategoricalFeature):
+            features[name] = replace(feature, other=False)
+    return features
+
+
+def _identity_of_0_1(saved: dict[str, Any]) -> StorageIdentity:
+    growth = saved["forest"]["growth"]
+    number = 1 if growth.pop("clock", "path") == "path" else 0  # there is no other clock any more
+    return StorageIdentity(settings=_settings_of_0_1(saved), engine=f"{growth['rule'].lower()}-{number}")
+
+
+def _settings_of_0_1(saved: dict[str, Any]) -> BanditSettings:
+    context = saved["context"]
+    features = {
+        name: feature_from_json(context[name] | _OLD_KINDS[context[name]["kind"]])
+        for name in saved.get("order", context)
+    }
+    return BanditSettings(
+        features=features,
+        rewards=RewardRange(*saved["reward_range"]),
+        capacity=saved["capacity"],
+        warm_up_events=saved["warm_up_events"],
+        forest=saved["forest"],
+        warm_up_rule="events",
+    )

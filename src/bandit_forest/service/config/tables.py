@@ -1,0 +1,243 @@
+"""The tables of a project file, typed: what each may hold, and what it means without them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from bandit_forest.bandit.registry import LONGEST_NAME, ActionRegistry, check_action_names, is_name
+from bandit_forest.bandit.rewards import RewardRange
+from bandit_forest.errors import refuse
+from bandit_forest.validation import check_number
+
+__all__ = [
+    "Actions",
+    "General",
+    "Keys",
+    "Limits",
+    "RewardRule",
+    "Server",
+    "Storage",
+    "Table",
+]
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_KEY = re.compile(r"env:\w+|sha256:[0-9a-fA-F]{64}")
+
+Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(gt=0, le=1e300)]
+
+
+class Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the project file: an unknown name is refused."""
+
+
+class General(Table, frozen=True):
+    """The project itself.
+
+    Parameters
+    ----------
+    name
+        Shown on the page and in metrics.
+    mode
+        "decide", or "shadow": the application chooses, the forest learns from it and says what it would have done.
+    warm_up_events
+        Number of lessons from which features are learned, where the context leaves them open.
+    """
+
+    name: str = "bandit-forest"
+    mode: str = "decide"
+    warm_up_events: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
+
+    def __post_init__(self) -> None:
+        if not is_name(self.name):
+            refuse("name", "[project]", f"a printable text of 1 to {LONGEST_NAME} characters", self.name)
+        _check_choice(self.mode, "mode", "[project]", ("decide", "shadow"))
+
+
+class Actions(Table, frozen=True):
+    """The actions by name.
+
+    Parameters
+    ----------
+    names
+        Names of the actions at the first start; more may be added while the service runs.
+    capacity
+        Largest number of actions that there may ever be, removed ones included. None: 8 more than there are names, at
+        least 16.
+    """
+
+    names: tuple[str, ...]
+    capacity: int | None = None
+
+    def __post_init__(self) -> None:
+        check_action_names(self.names, "[actions]", "names")
+        ActionRegistry.capacity_for(len(self.names), self.capacity, "[actions]")
+
+
+class RewardRule(Table, frozen=True):
+    """What a reward may be, until when, and what happens without or with two.
+
+    Parameters
+    ----------
+    low, high
+        The range of rewards.
+    window_seconds
+        Seconds that an event waits for its reward.
+    default
+        The reward of an event that never got one; None: such an event is not learned.
+    on_duplicate
+        What a second reward of an event meets: "refuse" (an error) or "ignore" (an answer); it is never learned.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+    window_seconds: Seconds = 86_400.0
+    default: float | None = None
+    on_duplicate: str = "refuse"
+
+    def __post_init__(self) -> None:
+        owner = "[reward]"
+        rewards = self.range
+        if self.default is not None:
+            rule = f"a number in [{self.low}, {self.high}]"
+            check_number(self.default, "default", owner, rule, rewards.low, rewards.high)
+        _check_choice(self.on_duplicate, "on_duplicate", owner, ("refuse", "ignore"))
+
+    @property
+    def range(self) -> RewardRange:
+        """The range of rewards."""
+        return RewardRange(self.low, self.high)
+
+
+class Storage(Table, frozen=True):
+    """Where the journal and the snapshots are, and how they are kept.
+
+    Parameters
+    ----------
+    folder
+        Folder of all files; made when needed. A relative one is relative to the project file.
+    full_disk
+        What happens when the journal cannot be written: "refuse" new work, or "continue" in memory and say so in each
+        answer. In both cases an alarm is raised and nothing in memory is dropped.
+    queued_operations
+        Largest number of operations that wait in memory for the disk; beyond, new work is refused in any case.
+    snapshot_events, snapshot_seconds
+        Number of operations, or seconds with at least one, after which a snapshot is taken.
+    rotate_bytes, rotate_seconds
+        Size or age at which a new journal file is begun.
+    """
+
+    folder: Path = Path("bandit-forest-data")
+    full_disk: str = "refuse"
+    queued_operations: Count = 100_000
+    snapshot_events: Count = 200_000
+    snapshot_seconds: Seconds = 300.0
+    rotate_bytes: Count = 256 * 2**20
+    rotate_seconds: Seconds = 7 * 86_400.0
+
+    def __post_init__(self) -> None:
+        _check_choice(self.full_disk, "full_disk", "[storage]", ("refuse", "continue"))
+
+
+class Keys(Table, frozen=True):
+    """Where the keys that open the service are; never the keys themselves. Empty: no key is asked for.
+
+    Each is "env:NAME", the name of an environment variable that holds a key, or "sha256:...", the SHA-256 digest of a
+    key in hexadecimal digits.
+
+    Parameters
+    ----------
+    decide
+        Keys for deciding, rewarding, learning and explaining.
+    admin
+        Keys for everything.
+    """
+
+    decide: tuple[str, ...] = ()
+    admin: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, keys in (("decide", self.decide), ("admin", self.admin)):
+            if not all(map(_KEY.fullmatch, keys)):  # what stands there may be a key: it is not shown
+                refuse(name, "[keys]", "a list of texts 'env:NAME' or 'sha256:' and 64 hexadecimal digits", "...")
+
+    def decide_digests(self, environment: Mapping[str, str] = os.environ) -> tuple[bytes, ...]:
+        """Return the SHA-256 digests of the keys for deciding, to compare a digest with."""
+        return tuple(_digest(key, "decide", environment) for key in self.decide)
+
+    def admin_digests(self, environment: Mapping[str, str] = os.environ) -> tuple[bytes, ...]:
+        """Return the SHA-256 digests of the keys for administration."""
+        return tuple(_digest(key, "admin", environment) for key in self.admin)
+
+
+class Limits(Table, frozen=True):
+    """What a client may ask for.
+
+    Parameters
+    ----------
+    body_bytes, context_bytes
+        Largest size of a request, and of one context as JSON.
+    batch_events
+        Largest number of events of a batch.
+    waiting_events
+        Largest number of events that wait for their reward.
+    remembered_events
+        Largest number of finished events that are remembered, so that a repeated request gets the same answer.
+    requests_per_second
+        Requests per second for each key; 0: no limit.
+    connections
+        Largest number of connections that are open at a time.
+    request_seconds
+        Seconds that a connection may take to send a request or take an answer, or rest between the two.
+    """
+
+    body_bytes: Count = 2**20
+    context_bytes: Count = 2**16
+    batch_events: Count = 1000
+    waiting_events: Count = 100_000
+    remembered_events: Count = 100_000
+    requests_per_second: Annotated[float, Meta(ge=0, le=1e300)] = 0.0
+    connections: Count = 1000
+    request_seconds: Seconds = 30.0
+
+
+class Server(Table, frozen=True):
+    """Where the service listens.
+
+    Parameters
+    ----------
+    host
+        Loopback unless told otherwise; any other host needs keys.
+    port
+        0 takes a free one.
+    """
+
+    host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 8420
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.host in _LOOPBACK
+
+
+def _check_choice(value: object, name: str, owner: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        refuse(name, owner, " or ".join(f"'{choice}'" for choice in choices), value)
+
+
+def _digest(key: str, name: str, environment: Mapping[str, str]) -> bytes:
+    kind, _, rest = key.partition(":")
+    if kind == "sha256":
+        return bytes.fromhex(rest)
+    value = environment.get(rest, "").strip()  # no header has space around its value
+    if not value:
+        refuse(name, "[keys]", f"a key in the environment: set it with 'export {rest}=...' before the start", None)
+    return hashlib.sha256(value.encode()).digest()

@@ -1,0 +1,1 @@
+"""The state that the entries of the journal add up to."""

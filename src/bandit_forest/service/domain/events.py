@@ -1,0 +1,48 @@
+"""An event as the service remembers it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+__all__ = ["EXPIRED", "LEARNED", "REWARDED", "WAITING", "Event"]
+
+WAITING, REWARDED, EXPIRED, LEARNED = "waiting", "rewarded", "expired", "learned"
+
+
+class Event(NamedTuple):
+    """An event: never changed, only replaced, so that a snapshot can be written while the service goes on."""
+
+    event_id: str
+    time: float
+    """When it was decided, or learned if it was decided elsewhere."""
+    context: bytes | dict[str, Any]
+    """Its bits, a byte each; or as it came, while the bins are learned."""
+    action: int
+    propensity: float
+    n_available: int
+    """How many actions could have been taken."""
+    model_version: int
+    state: str = WAITING
+    reward: float | None = None
+    """In the project's units."""
+    reward_time: float | None = None
+    forest_action: int | None = None
+    forest_propensity: float | None = None
+    forest_value: float | None = None
+
+    def to_json(self) -> list[Any]:
+        """Return a list that JSON can hold."""
+        return [part.hex() if isinstance(part, bytes) else part for part in self]
+
+    @classmethod
+    def from_json(cls, parts: list[Any]) -> Event:
+        """Return what `to_json` gave.
+
+        Examples
+        --------
+        >>> event = Event("e1", 1.5, bytes([0, 1]), 2, 0.25, 4, 0)
+        >>> Event.from_json(event.to_json()) == event
+        True
+        """
+        event = cls(*parts)
+        return event._replace(context=bytes.fromhex(event.context)) if isinstance(event.context, str) else event

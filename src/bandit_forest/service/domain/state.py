@@ -1,0 +1,101 @@
+"""The state of a service in memory, and the one way in which each operation changes it, live and in replay."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.model import Lesson
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.domain.events import EXPIRED, REWARDED, Event
+from bandit_forest.service.domain.statistics import Statistics
+from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE
+
+__all__ = ["State"]
+
+_RECENT = 20
+_LARGEST_WEIGHT = 1e100  # of a reward that was as good as impossible: sums of it are still finite
+
+
+class State:
+    """A bandit, and the events that wait for a reward or are remembered: a function of the journal's entries in order.
+
+    What it is told has been checked. Lessons are returned instead of learned, so that a batch learns them together.
+
+    Parameters
+    ----------
+    project
+        What is decided.
+    bandit
+        As it was before the first entry.
+    """
+
+    def __init__(self, project: Project, bandit: Bandit) -> None:
+        self.project = project
+        self.bandit = bandit
+        self.seq = 0
+        """The number of the last entry that was applied."""
+        self.time = 0.0
+        """Its time."""
+        self.statistics = Statistics(bandit.registry.capacity)
+        self.waiting: dict[str, Event] = {}
+        """Oldest first."""
+        self.remembered: dict[str, Event] = {}
+        """Finished events, the first to be forgotten first."""
+        self.recent: deque[str] = deque(maxlen=_RECENT)
+
+    def event(self, event_id: str) -> Event | None:
+        """Return an event that waits or is remembered."""
+        return self.waiting.get(event_id) or self.remembered.get(event_id)
+
+    def add_decision(self, event: Event) -> None:
+        """Let a decided event wait for its reward."""
+        self.remembered.pop(event.event_id, None)
+        self.waiting[event.event_id] = event
+        self.recent.append(event.event_id)
+        self.statistics.add_decision(event.time, event.action, event.propensity)
+        self.bandit.model.see(event.context)
+
+    def add_reward(self, event_id: str, reward: float, time: float, state: str = REWARDED) -> Lesson:
+        """Give a waiting event its reward."""
+        event = self.waiting.pop(event_id)
+        self._remember(event._replace(state=state, reward=reward, reward_time=time))
+        lesson = self._lesson(event, reward)
+        weight = min(1.0 / (event.n_available * event.propensity), _LARGEST_WEIGHT)
+        self.statistics.add_reward(time, event.action, lesson.reward, weight=weight)
+        return lesson
+
+    def add_expiry(self, event_id: str, reward: float | None, time: float) -> Lesson | None:
+        """End the wait of an event; it gets the default reward, if there is one."""
+        self.statistics.expired += 1
+        if reward is not None:
+            return self.add_reward(event_id, reward, time, EXPIRED)
+        self._remember(self.waiting.pop(event_id)._replace(state=EXPIRED, reward_time=time))
+        return None
+
+    def add_foreign(self, event: Event) -> Lesson:
+        """Take in an event that was decided and rewarded elsewhere."""
+        assert event.reward is not None
+        self.statistics.learned += 1
+        self._remember(event)
+        self.bandit.model.see(event.context)
+        return self._lesson(event, event.reward)
+
+    def change_action(self, kind: str, name: str) -> None:
+        """Add, enable, disable or remove an action."""
+        changes: dict[str, Callable[[str], None]] = {
+            ADD: self.bandit.add_action,
+            ENABLE: self.bandit.enable_action,
+            DISABLE: self.bandit.disable_action,
+            REMOVE: self.bandit.remove_action,
+        }
+        changes[kind](name)
+
+    def _lesson(self, event: Event, reward: float) -> Lesson:
+        return Lesson(event.context, event.action, self.bandit.rewards.scale(reward), event.propensity)
+
+    def _remember(self, event: Event) -> None:
+        self.remembered[event.event_id] = event
+        while len(self.remembered) > self.project.limits.remembered_events:
+            del self.remembered[next(iter(self.remembered))]

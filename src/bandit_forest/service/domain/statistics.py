@@ -1,0 +1,161 @@
+"""Counts of what happened, in all and over time; they follow from the journal like everything else."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any
+
+__all__ = ["PROPENSITY_BOUNDS", "Statistics", "TimeBucket"]
+
+PROPENSITY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 1.0)
+_FIRST_SECONDS = 10
+_MOST_BUCKETS = 240
+
+
+class TimeBucket:
+    """What happened in a bucket of time.
+
+    Parameters
+    ----------
+    capacity
+        Number of actions that there may be.
+    """
+
+    __slots__ = ("decisions", "n_rewards", "reward_sum", "weight_sum", "weighted_sum")
+
+    def __init__(self, capacity: int) -> None:
+        self.decisions = [0] * capacity
+        """by the index of the action."""
+        self.n_rewards = 0
+        self.reward_sum = 0.0
+        """Of rewards in [0, 1]."""
+        self.weight_sum = 0.0
+        """Of the weights with which a reward counts for uniform play: its probability there over its propensity."""
+        self.weighted_sum = 0.0
+
+    @property
+    def average(self) -> float | None:
+        """The mean reward, in [0, 1]."""
+        return self.reward_sum / self.n_rewards if self.n_rewards else None
+
+    @property
+    def uniform_value(self) -> float | None:
+        """What uniform play would have earned, in [0, 1]: the self-normalised estimate."""
+        return self.weighted_sum / self.weight_sum if self.weight_sum else None
+
+    def add_reward(self, reward: float, weight: float) -> None:
+        """Count a reward."""
+        self.n_rewards += 1
+        self.reward_sum += reward
+        self.weight_sum += weight
+        self.weighted_sum += weight * reward
+
+    def merge(self, other: TimeBucket) -> None:
+        """Count what another bucket has counted."""
+        self.decisions = [mine + its for mine, its in zip(self.decisions, other.decisions, strict=True)]
+        self.n_rewards += other.n_rewards
+        self.reward_sum += other.reward_sum
+        self.weight_sum += other.weight_sum
+        self.weighted_sum += other.weighted_sum
+
+    def to_json(self) -> list[Any]:
+        """Return a list that JSON can hold."""
+        return [getattr(self, name) for name in self.__slots__]
+
+    @classmethod
+    def from_json(cls, saved: list[Any]) -> TimeBucket:
+        """Read what `to_json` gave."""
+        bucket = cls(0)
+        for name, value in zip(cls.__slots__, saved, strict=True):
+            setattr(bucket, name, value)
+        return bucket
+
+
+class Statistics:
+    """All counts of a service.
+
+    The past is kept in at most 240 buckets of equal length: of ten seconds at first, and twice as long each time
+    that they would become too many.
+
+    Parameters
+    ----------
+    capacity
+        Number of actions that there may be.
+
+    Examples
+    --------
+    >>> statistics = Statistics(capacity=2)
+    >>> statistics.add_decision(0.0, 1, 0.25)
+    >>> statistics.add_reward(15.0, 1, 1.0, weight=2.0)
+    >>> statistics.total.decisions, statistics.total.average, statistics.seconds, list(statistics.buckets)
+    ([0, 1], 1.0, 10, [0, 1])
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.learned = 0
+        self.expired = 0
+        self.propensity_counts = [0] * len(PROPENSITY_BOUNDS)
+        self.propensity_sum = 0.0
+        self.total = TimeBucket(capacity)
+        self.rewards_of = [0] * capacity
+        """Rewards by the index of the action."""
+        self.reward_sum_of = [0.0] * capacity
+        self.seconds = _FIRST_SECONDS
+        """The length of a bucket."""
+        self.buckets: dict[int, TimeBucket] = {}
+        """By number: bucket n begins at n times their length, in seconds since 1970."""
+        self._last = -1
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions were taken."""
+        return sum(self.propensity_counts)
+
+    def add_decision(self, time: float, action: int, propensity: float) -> None:
+        """Count a decision."""
+        self.propensity_counts[bisect_left(PROPENSITY_BOUNDS, propensity)] += 1
+        self.propensity_sum += propensity
+        self.total.decisions[action] += 1
+        self._bucket(time).decisions[action] += 1
+
+    def add_reward(self, time: float, action: int, reward: float, *, weight: float) -> None:
+        """Count a reward in [0, 1], with its weight for uniform play."""
+        self.rewards_of[action] += 1
+        self.reward_sum_of[action] += reward
+        self.total.add_reward(reward, weight)
+        self._bucket(time).add_reward(reward, weight)
+
+    def _bucket(self, time: float) -> TimeBucket:
+        """Return the bucket of a moment; time never goes back."""
+        number = int(time // self.seconds)
+        if number != self._last:
+            while number not in self.buckets and len(self.buckets) >= _MOST_BUCKETS:
+                self._double()
+                number = int(time // self.seconds)
+            self.buckets.setdefault(number, TimeBucket(self.capacity))
+            self._last = number
+        return self.buckets[number]
+
+    def _double(self) -> None:
+        self.seconds *= 2
+        merged: dict[int, TimeBucket] = {}
+        for number, bucket in self.buckets.items():
+            merged.setdefault(number // 2, TimeBucket(self.capacity)).merge(bucket)
+        self.buckets = merged
+
+    def to_json(self) -> dict[str, Any]:
+        """Return an object that JSON can hold."""
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        buckets = [[number, bucket.to_json()] for number, bucket in self.buckets.items()]
+        return plain | {"total": self.total.to_json(), "buckets": buckets}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take over what `to_json` gave."""
+        for name in _PLAIN:
+            setattr(self, name, saved[name])
+        self.total = TimeBucket.from_json(saved["total"])
+        self.buckets = {number: TimeBucket.from_json(bucket) for number, bucket in saved["buckets"]}
+
+
+_PLAIN = ("learned", "expired", "propensity_counts", "propensity_sum", "rewards_of", "reward_sum_of", "seconds")

@@ -1,0 +1,1 @@
+"""HTTP: server, application, authentication, limits, metrics, OpenAPI."""

@@ -1,0 +1,94 @@
+"""The application: a request is admitted, routed, and answered."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from bandit_forest.service.dashboard.files import page_files
+from bandit_forest.service.errors import MethodNotAllowedError, NotFoundError, ServiceError
+from bandit_forest.service.http.authentication import Access
+from bandit_forest.service.http.endpoints import ENDPOINTS, JsonEndpoint
+from bandit_forest.service.http.messages import Request, Response
+from bandit_forest.service.http.metrics import Measures
+from bandit_forest.service.http.openapi import describe
+from bandit_forest.service.http.pages import Page
+from bandit_forest.service.http.read_endpoints import ReadEndpoint, read_endpoints
+from bandit_forest.service.http.replies import Reply, refuse
+from bandit_forest.service.recovery.start import Service
+
+__all__ = ["DecisionApplication"]
+
+
+class DecisionApplication:
+    """Everything that a service answers over HTTP.
+
+    Parameters
+    ----------
+    service
+        A started service.
+    """
+
+    def __init__(self, service: Service) -> None:
+        context = service.context
+        project, self.measures = context.project, Measures()
+        self._posts = {endpoint.path: JsonEndpoint(endpoint, context) for endpoint in ENDPOINTS}
+        self._gets = {endpoint.path: endpoint for endpoint in read_endpoints(context, self.measures)}
+        pages = {path: Page(content, media_type) for path, (content, media_type) in page_files().items()}
+        self._pages = pages
+        public = frozenset({"/healthz", "/readyz", *pages})
+        self._access = Access(project.keys, requests_per_second=project.limits.requests_per_second, public=public)
+        self._latencies = {path: self.measures.latency_of(path) for path in self._posts}
+        self._context = context
+        self._public = public
+
+    def admit(self, request: Request) -> None:
+        """Refuse a request whose head has come."""
+        self._access.admit(request.path, request.headers.get(b"authorization"), request.began)
+
+    def reply(self, request: Request) -> Reply:
+        """Do what a whole request asks for, or refuse it."""
+        try:
+            if request.method == "POST" and request.path in self._posts:
+                return self._posts[request.path](request)
+            return self._read(request)
+        except ServiceError as error:
+            return refuse(error)
+
+    def count(self, request: Request | None, response: Response) -> None:
+        """Measure what is sent."""
+        if response.code is not None:
+            self.measures.refusals[response.code] += 1
+        if request is not None and request.path in self._latencies:
+            self._latencies[request.path].observe(monotonic() - request.began)
+
+    def _read(self, request: Request) -> Reply:
+        """Answer a request that changes nothing."""
+        path = request.path
+        endpoint, argument = self._find(path)
+        if path in self._posts:
+            return _not_allowed(request.method, b"POST")
+        if endpoint is None and path not in self._pages and path != "/openapi.json":
+            raise NotFoundError("There is nothing here; see /openapi.json.")
+        if request.method not in ("GET", "HEAD"):
+            return _not_allowed(request.method, b"GET, HEAD")
+        if path in self._pages:
+            return Reply(self._pages[path].response(request.headers.get(b"if-none-match")))
+        if endpoint is None:
+            return Reply(describe(self._context, list(self._gets.values()), self._public))
+        return endpoint.answer(argument)
+
+    def _find(self, path: str) -> tuple[ReadEndpoint | None, str]:
+        """Return the endpoint of a path, and the part of the path that is its argument."""
+        if path in self._gets:
+            return self._gets[path], ""
+        for endpoint in self._gets.values():
+            before, _, after = endpoint.path.partition("{")
+            end = after.partition("}")[2]
+            if after and path.startswith(before) and path.endswith(end) and len(path) > len(before) + len(end):
+                return endpoint, path[len(before) : len(path) - len(end)]
+        return None, ""
+
+
+def _not_allowed(method: str, allowed: bytes) -> Reply:
+    error = MethodNotAllowedError(f"{method} is not allowed here.")
+    return refuse(error, b"allow: %b\r\n" % allowed)

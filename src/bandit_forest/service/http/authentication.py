@@ -1,0 +1,122 @@
+"""Who may ask for what, and how often."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from enum import IntEnum
+
+from bandit_forest.service.config.tables import Keys
+from bandit_forest.service.errors import ForbiddenError, RateLimitError, UnauthorizedError
+
+__all__ = ["Access", "RateLimit", "Role", "role_needed"]
+
+_ANYBODY = b""
+_DECIDE_PATHS = ("/v1/decide", "/v1/reward", "/v1/learn", "/v1/explain/", "/openapi.json")
+
+
+class Role(IntEnum):
+    """What a key opens; each role includes those below it."""
+
+    PUBLIC = 0
+    DECIDE = 1
+    ADMIN = 2
+
+
+def role_needed(path: str, public: frozenset[str] = frozenset()) -> Role:
+    """Return the role that a path needs: what is not listed needs the highest.
+
+    Examples
+    --------
+    >>> role_needed("/v1/decide"), role_needed("/metrics"), role_needed("/healthz", frozenset({"/healthz"}))
+    (<Role.DECIDE: 1>, <Role.ADMIN: 2>, <Role.PUBLIC: 0>)
+    """
+    if path in public:
+        return Role.PUBLIC
+    return Role.DECIDE if path.startswith(_DECIDE_PATHS) else Role.ADMIN
+
+
+class RateLimit:
+    """A bucket of tokens for each key: it holds those of one second.
+
+    Parameters
+    ----------
+    per_second
+        Requests per second; 0: no limit.
+
+    Examples
+    --------
+    >>> limit = RateLimit(2.0)
+    >>> [limit.admits(b"key", now) for now in (0.0, 0.0, 0.0, 0.5)]
+    [True, True, False, True]
+    """
+
+    def __init__(self, per_second: float) -> None:
+        self._per_second = per_second
+        self._size = max(1.0, per_second)
+        self._buckets: dict[bytes, tuple[float, float]] = {}
+
+    def admits(self, key: bytes, now: float) -> bool:
+        """Take a token of the key's bucket, if there is one."""
+        if self._per_second == 0.0:
+            return True
+        tokens, since = self._buckets.get(key, (self._size, now))
+        tokens = min(self._size, tokens + (now - since) * self._per_second)
+        admitted = tokens >= 1.0
+        self._buckets[key] = (tokens - admitted, now)
+        return admitted
+
+
+class Access:
+    """Admits requests by their key. Without any key in the project, everybody may do everything.
+
+    Parameters
+    ----------
+    keys
+        Of the project.
+    requests_per_second
+        For each key; 0: no limit.
+    public
+        Paths that need no key and count for no limit.
+    """
+
+    def __init__(self, keys: Keys, *, requests_per_second: float, public: frozenset[str]) -> None:
+        self._digests: list[tuple[bytes, Role]] = [
+            *((digest, Role.DECIDE) for digest in keys.decide_digests()),
+            *((digest, Role.ADMIN) for digest in keys.admin_digests()),
+        ]
+        self._limit = RateLimit(requests_per_second)
+        self._public = public
+
+    def admit(self, path: str, authorization: bytes | None, now: float) -> None:
+        """Admit a request, or refuse it.
+
+        Parameters
+        ----------
+        path
+            What is asked for.
+        authorization
+            The header of this name, or None.
+        now
+            Seconds on a clock that never goes back.
+        """
+        needed = role_needed(path, self._public)
+        if needed is Role.PUBLIC:
+            return
+        who = self._authenticated(authorization, needed) if self._digests else _ANYBODY
+        if not self._limit.admits(who, now):
+            raise RateLimitError("There are more requests per second than the project allows; try again in a second.")
+
+    def _authenticated(self, authorization: bytes | None, needed: Role) -> bytes:
+        """Return the digest of the key, compared with every known one in a time that tells nothing."""
+        scheme, _, key = (authorization or b"").partition(b" ")
+        given = hashlib.sha256(key.strip()).digest()
+        role = Role.PUBLIC
+        for digest, opens in self._digests:
+            if hmac.compare_digest(digest, given):
+                role = max(role, opens)
+        if scheme.lower() != b"bearer" or role is Role.PUBLIC:
+            raise UnauthorizedError("A key of the project is needed: send 'Authorization: Bearer KEY'.")
+        if role < needed:
+            raise ForbiddenError("This needs a key for administration.")
+        return given

@@ -1,0 +1,274 @@
+"""A connection of HTTP/1.1: requests are parsed by httptools, within limits, and answered in their order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections import deque
+from functools import partial
+from typing import Protocol, cast
+
+import httptools
+
+from bandit_forest.service.config.tables import Limits
+from bandit_forest.service.errors import (
+    BodyTooLargeError,
+    ConnectionLimitError,
+    InternalError,
+    InvalidHttpError,
+    MethodNotAllowedError,
+    ServiceError,
+)
+from bandit_forest.service.http.messages import Request, Response, response_head
+from bandit_forest.service.http.replies import Reply, refuse
+
+__all__ = ["Application", "Connection"]
+
+_logger = logging.getLogger(__name__)
+
+_MOST_HEAD_BYTES = 65_536
+_LOOKS = 4  # at a connection, within the time that it has for a request
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Application(Protocol):
+    """What answers requests."""
+
+    def admit(self, request: Request) -> None:
+        """Refuse a request whose head has come, by a `ServiceError`."""
+
+    def reply(self, request: Request) -> Reply:
+        """Do what a whole request asks for, or refuse it."""
+
+    def count(self, request: Request | None, response: Response) -> None:
+        """Measure what is sent."""
+
+
+class Connection(asyncio.Protocol):
+    """One connection: a head that does not end, a body that is too large and a client that is too slow are refused.
+
+    Parameters
+    ----------
+    application
+        What answers requests.
+    limits
+        Limits of the project.
+    connections
+        All open connections; this one adds itself.
+    """
+
+    def __init__(self, application: Application, limits: Limits, connections: set[Connection]) -> None:
+        self._application = application
+        self._limits = limits
+        self._connections = connections
+        self._loop = asyncio.get_running_loop()
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport: asyncio.Transport
+        self._target = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._coming: Request | None = None  # its head has come, its body has not
+        self._parts: list[bytes] = []
+        self._n_body_bytes = 0
+        self._n_head_bytes = 0
+        self._whole: deque[Request] = deque()  # requests that wait for their turn
+        self._is_answering = False
+        self._is_closing = False
+        self._can_write = True
+        self._deadline = math.inf
+        self._unsent = 0  # bytes of answers, when it was last looked
+        self._taken = 0.0  # when they were last seen to become fewer
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to serve a connection, unless there are too many."""
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but name
+        if len(self._connections) >= self._limits.connections:
+            most = self._limits.connections
+            error = ConnectionLimitError(f"{most} connections are open, as many as [limits] connections allows.")
+            self._write(None, refuse(error).response(), keep_alive=False)
+            return
+        self._connections.add(self)
+        self._expect()
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        """Forget a connection."""
+        self._is_closing = True
+        self._connections.discard(self)
+        self._whole.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def close(self) -> None:
+        """Close the connection as soon as nothing is under way."""
+        self._is_closing = True
+        if not self._is_answering:
+            self._transport.close()
+
+    def pause_writing(self) -> None:
+        """Wait until the client takes what was sent."""
+        self._can_write = False
+
+    def resume_writing(self) -> None:
+        """Go on to the next request."""
+        self._can_write = True
+        self._answer_next()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come."""
+        self._n_head_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._ignore_upgrade(data[upgrade.args[0] :])
+        except httptools.HttpParserError as error:
+            self._refuse(InvalidHttpError(f"What came is not a request of HTTP/1.1: {error}."))
+        if self._n_head_bytes > _MOST_HEAD_BYTES:
+            self._refuse(InvalidHttpError(f"The head of a request must have at most {_MOST_HEAD_BYTES} bytes."))
+        if self._whole and not self._is_closing:
+            self._transport.pause_reading()
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._expect()
+        self._target, self._headers, self._parts, self._n_body_bytes = b"", {}, [], 0
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the target."""
+        self._target += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        self._headers[name.lower()] = value
+
+    def on_headers_complete(self) -> None:
+        """Admit a request before its body is read, or refuse it and read nothing of its body into memory."""
+        self._n_head_bytes = 0
+        if self._parser.should_upgrade():
+            return
+        request = Request(
+            self._parser.get_method().decode("ascii"),
+            self._target,
+            self._headers,
+            keep_alive=self._parser.should_keep_alive(),
+        )
+        self._coming = request
+        try:
+            self._application.admit(request)
+            self._check_size(int(self._headers.get(b"content-length", b"0")))
+        except ServiceError as error:
+            request.refusal = error
+        if isinstance(request.refusal, BodyTooLargeError):
+            self._refuse(request.refusal)  # at once: what is left of the body is not waited for
+        elif request.refusal is None and self._headers.get(b"expect", b"").lower() == b"100-continue":
+            self._transport.write(_CONTINUE)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body; only what follows it, trailers or the next head, counts as a head again."""
+        self._n_head_bytes = 0
+        if self._coming is None or self._coming.refusal is not None:
+            return
+        self._n_body_bytes += len(body)
+        try:
+            self._check_size(self._n_body_bytes)
+        except BodyTooLargeError as error:
+            self._refuse(error)
+        else:
+            self._parts.append(body)
+
+    def on_message_complete(self) -> None:
+        """Answer a request that has come whole, when it is its turn."""
+        self._n_head_bytes = 0
+        request, self._coming = self._coming, None
+        if request is None or self._is_closing:
+            return
+        self._deadline = math.inf
+        request.body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        self._whole.append(request)
+        self._answer_next()
+
+    def _answer_next(self) -> None:
+        """Begin with the next whole request, unless one is under way or the client does not take its answers."""
+        while self._whole and self._can_write and not self._is_answering:
+            request = self._whole.popleft()
+            self._is_answering = True
+            try:
+                reply = refuse(request.refusal) if request.refusal is not None else self._application.reply(request)
+            except Exception:
+                _logger.exception("A request failed")
+                request.keep_alive = False
+                reply = refuse(InternalError("The service failed; its log says how."))
+            reply.when_ready(partial(self._send, request, reply))
+
+    def _send(self, request: Request, reply: Reply) -> None:
+        keep_alive = request.keep_alive and not self._is_closing
+        self._is_answering = False
+        if self._transport.is_closing():
+            return
+        self._write(request, reply.response(), keep_alive=keep_alive)
+        if not keep_alive:
+            return
+        if not self._whole:
+            self._transport.resume_reading()
+            self._expect()
+        self._answer_next()
+
+    def _write(self, request: Request | None, response: Response, *, keep_alive: bool) -> None:
+        self._application.count(request, response)
+        body = b"" if request is not None and request.method == "HEAD" else response.body
+        self._transport.write(response_head(response, keep_alive=keep_alive) + body)
+        if not keep_alive:
+            self._is_closing = True
+            self._transport.close()
+
+    def _refuse(self, error: ServiceError) -> None:
+        """Refuse what cannot be read on: after what came before it is answered, the connection ends."""
+        if self._is_closing:
+            return
+        request = Request("GET", b"", {}, keep_alive=False)
+        request.refusal = error
+        self._coming = None
+        self._whole.append(request)
+        self._answer_next()
+        self._parser = httptools.HttpRequestParser(_Deaf())
+
+    def _ignore_upgrade(self, rest: bytes) -> None:
+        """Answer a request as if it asked for no other protocol, as HTTP allows.
+
+        The parser leaves all that follows such a head to the other protocol. So another parser reads the same head
+        without the header that asks for it, and then the rest.
+        """
+        if self._parser.get_method() == b"CONNECT":
+            self._refuse(MethodNotAllowedError("CONNECT is not allowed here."))
+            return
+        version = self._parser.get_http_version().encode()
+        kept = [b"%b: %b" % header for header in self._headers.items() if header[0] not in (b"upgrade", b"connection")]
+        line = b"%b %b HTTP/%b" % (self._parser.get_method(), self._target, version)
+        self._parser = httptools.HttpRequestParser(self)
+        self.data_received(b"\r\n".join([line, *kept, b"", b""]) + rest)
+
+    def _check_size(self, n_bytes: int) -> None:
+        most = self._limits.body_bytes
+        if n_bytes > most:
+            raise BodyTooLargeError(f"The body must have at most {most} bytes.")
+
+    def _expect(self) -> None:
+        """Give the client time from now on."""
+        self._deadline = self._loop.time() + self._limits.request_seconds
+
+    def _look(self) -> None:
+        """Close a connection that is late: with a request, or with taking any more of an answer."""
+        now, unsent = self._loop.time(), self._transport.get_write_buffer_size()
+        if unsent == 0 or unsent < self._unsent:
+            self._taken = now
+        self._unsent = unsent
+        late = now > self._deadline if unsent == 0 else now > self._taken + self._limits.request_seconds
+        if late:
+            self._transport.abort()
+        else:
+            self._timer = self._loop.call_later(self._limits.request_seconds / _LOOKS, self._look)
+
+
+class _Deaf:
+    """Hears nothing of what follows a refused request."""

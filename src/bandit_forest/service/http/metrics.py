@@ -1,0 +1,140 @@
+"""Counts and latencies, in the text format of Prometheus."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from bandit_forest.service.operations.results import Status
+
+__all__ = ["CONTENT_TYPE", "Histogram", "Measures", "exposition"]
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
+_PREFIX = "bandit_forest_"
+
+
+class Histogram:
+    """Seconds that requests took: counts by upper bound. Counting takes a tenth of the time of prometheus-client's.
+
+    Examples
+    --------
+    >>> latency = Histogram()
+    >>> latency.observe(0.003)
+    >>> sum(latency.counts), latency.sum
+    (1, 0.003)
+    """
+
+    __slots__ = ("bounds", "counts", "sum")
+
+    def __init__(self) -> None:
+        self.bounds = _SECONDS
+        self.counts = [0] * (len(_SECONDS) + 1)
+        self.sum = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count one request."""
+        self.counts[bisect_left(self.bounds, seconds)] += 1
+        self.sum += seconds
+
+
+class Measures:
+    """What is measured of the requests, since start."""
+
+    def __init__(self) -> None:
+        self.latencies: dict[str, Histogram] = {}
+        self.refusals: Counter[str] = Counter()
+
+    def latency_of(self, path: str) -> Histogram:
+        """Return the latencies of a path."""
+        return self.latencies.setdefault(path, Histogram())
+
+
+def exposition(status: Status, measures: Measures) -> bytes:
+    """Return everything that is measured, in the format that Prometheus reads."""
+    registry = CollectorRegistry()
+    registry.register(_Collector(status, measures))
+    return generate_latest(registry)
+
+
+class _Collector(Collector):
+    def __init__(self, status: Status, measures: Measures) -> None:
+        self._status = status
+        self._measures = measures
+
+    def collect(self) -> Iterator[Metric]:
+        yield from _counters(self._status)
+        yield from _gauges(self._status)
+        yield from _by_action(self._status)
+        yield from _histograms(self._status, self._measures)
+
+
+def _counters(status: Status) -> Iterator[Metric]:
+    for name, text, value in (
+        ("decisions", "Decisions.", status.decisions),
+        ("rewards", "Rewards of decisions that were learned.", status.rewards),
+        ("learned", "Events from elsewhere that were learned.", status.learned),
+        ("expired", "Events whose window ended without a reward.", status.expired),
+        ("late_rewards", "Rewards refused after their window, since start.", status.late),
+        ("duplicate_rewards", "Second rewards, since start; never learned.", status.duplicates),
+    ):
+        yield CounterMetricFamily(_PREFIX + name, text, value)
+
+
+def _gauges(status: Status) -> Iterator[Metric]:
+    for name, text, value in (
+        ("waiting_events", "Events that wait for their reward.", status.waiting),
+        ("remembered_events", "Finished events that still answer to their event_id.", status.remembered),
+        ("average_reward", "Average reward of all rewarded decisions.", status.average_reward),
+        ("uniform_value", "Estimated average reward of uniform play on the same events.", status.uniform_value),
+        ("warm_up_left", "Lessons still to come before the forest is made.", status.warm_up_left),
+        ("model_version", "Lessons that the forest has learned.", status.model_version),
+        ("forest_nodes", "Nodes of all trees.", status.n_nodes),
+        ("forest_bytes", "Memory of the forest.", status.n_bytes),
+        ("journal_queued_operations", "Operations that are not on disk yet.", status.queued),
+        ("journal_bytes", "Size of the current journal file.", status.journal_bytes),
+        ("storage_failing", "Alarm: 1 when the last write of the journal failed.", status.storage_failing),
+        ("snapshot_timestamp_seconds", "When the last snapshot was taken.", status.snapshot_time),
+        ("snapshot_pause_seconds", "How long it held up decisions.", status.snapshot_seconds),
+    ):
+        if value is not None:
+            yield GaugeMetricFamily(_PREFIX + name, text, float(value))
+
+
+def _by_action(status: Status) -> Iterator[Metric]:
+    decisions = CounterMetricFamily(_PREFIX + "action_decisions", "Decisions by action.", labels=["action"])
+    rewards = GaugeMetricFamily(_PREFIX + "action_average_reward", "Average reward by action.", labels=["action"])
+    for action in status.actions:
+        decisions.add_metric([action.name], action.decisions)
+        if action.average_reward is not None:
+            rewards.add_metric([action.name], action.average_reward)
+    yield decisions
+    yield rewards
+
+
+def _histograms(status: Status, measures: Measures) -> Iterator[Metric]:
+    propensity = HistogramMetricFamily(_PREFIX + "propensity", "Propensity of the decisions.")
+    buckets = _buckets(status.propensity_bounds[:-1], status.propensity_counts)
+    propensity.add_metric([], buckets, status.propensity_sum)
+    yield propensity
+    refusals = CounterMetricFamily(_PREFIX + "refusals", "Requests refused since start, by reason.", labels=["code"])
+    for code, count in sorted(measures.refusals.items()):
+        refusals.add_metric([code], count)
+    yield refusals
+    text = "Time from the head of a request to its answer, durable journal included."
+    seconds = HistogramMetricFamily(_PREFIX + "request_seconds", text, labels=["path"])
+    for path, latency in measures.latencies.items():
+        seconds.add_metric([path], _buckets(latency.bounds, latency.counts), latency.sum)
+    yield seconds
+
+
+def _buckets(bounds: Iterable[float], counts: Iterable[int]) -> list[tuple[str, float]]:
+    """Return accumulated counts by upper bound; the last count has no bound."""
+    return list(zip([*map(str, bounds), "+Inf"], accumulate(counts), strict=True))

@@ -1,0 +1,170 @@
+"""The description of the service: OpenAPI, from the types of requests and answers, made for the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from bandit_forest import __version__
+from bandit_forest.bandit.features.kinds import (
+    BooleanFeature,
+    CategoricalFeature,
+    Feature,
+    LabelsFeature,
+    NumericFeature,
+)
+from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.errors import STATUSES
+from bandit_forest.service.http.authentication import Role, role_needed
+from bandit_forest.service.http.endpoints import ENDPOINTS, Endpoint
+from bandit_forest.service.http.read_endpoints import ReadEndpoint
+from bandit_forest.service.operations.requests import EventId
+from bandit_forest.service.operations.results import Refusal
+
+__all__ = ["describe"]
+
+Schema = dict[str, Any]
+
+_REF = "#/components/schemas/"
+_ALWAYS = ("invalid_http", "unauthorized", "forbidden", "unknown_host", "rate_limited", "too_many_connections")
+_JSON = ("invalid_json", "too_large", "unsupported_media_type", "invalid_request", "storage_unavailable")
+
+
+def describe(service: ServiceContext, reads: Sequence[ReadEndpoint], public: frozenset[str]) -> Schema:
+    """Return the description of all endpoints, with the actions that are enabled now."""
+    most = service.project.limits.batch_events
+    paths = {endpoint.path: {"post": _post(endpoint, most)} for endpoint in ENDPOINTS}
+    paths |= {endpoint.path: {"get": _get(endpoint)} for endpoint in reads}
+    components: Schema = {"schemas": _schemas(service, reads)}
+    keys = service.project.keys
+    if keys.decide or keys.admin:
+        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        for path, operations in paths.items():
+            if role_needed(path, public) is not Role.PUBLIC:
+                for operation in operations.values():
+                    operation["security"] = [{"key": []}]
+    info = {"title": f"{service.project.name}: decisions", "version": __version__}
+    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
+
+
+def _post(endpoint: Endpoint, most: int) -> Schema:
+    return {
+        "summary": endpoint.summary,
+        "requestBody": {"required": True, "content": {"application/json": {"schema": _request(endpoint, most)}}},
+        "responses": {
+            "200": {"description": "Done, and durable", **_content(endpoint.answer)},
+            **_refusals((*_ALWAYS, *_JSON, *endpoint.codes)),
+        },
+    }
+
+
+def _get(endpoint: ReadEndpoint) -> Schema:
+    shape = endpoint.shape
+    content = {"content": {shape: {"schema": {"type": "string"}}}} if isinstance(shape, str) else _content(shape)
+    if shape == "application/octet-stream":
+        content = {"content": {shape: {}}}
+    codes = endpoint.codes if endpoint.is_public else (*_ALWAYS, *endpoint.codes)
+    described: Schema = {
+        "summary": endpoint.summary,
+        "responses": {"200": {"description": "Told", **content}, **_refusals(("invalid_http", *codes))},
+    }
+    argument = endpoint.path.partition("{")[2].partition("}")[0]
+    if argument:
+        schema = msgspec.json.schema(EventId) if argument == "event_id" else {"type": "integer"}
+        described["parameters"] = [{"name": argument, "in": "path", "required": True, "schema": schema}]
+    return described
+
+
+def _content(shape: type[msgspec.Struct]) -> Schema:
+    return {"content": {"application/json": {"schema": _ref(shape)}}}
+
+
+def _refusals(codes: Iterable[str]) -> Schema:
+    """Describe refusals, by status."""
+    by_status: dict[int, list[str]] = {}
+    for code in codes:
+        by_status.setdefault(STATUSES[code], []).append(code)
+    return {
+        str(status): {"description": ", ".join(names), **_content(Refusal)}
+        for status, names in sorted(by_status.items())
+    }
+
+
+def _schemas(service: ServiceContext, reads: Sequence[ReadEndpoint]) -> dict[str, Schema]:
+    """Return the schemas of all types, with what the project adds: features, actions, range of rewards."""
+    shapes = [shape for endpoint in ENDPOINTS for shape in (endpoint.request, endpoint.answer)]
+    shapes += [endpoint.shape for endpoint in reads if not isinstance(endpoint.shape, str)]
+    _, schemas = msgspec.json.schema_components([*shapes, Refusal], ref_template=_REF + "{name}")
+    registry, rewards = service.bandit.registry, service.bandit.rewards
+    action = {"enum": [registry.names[index] for index in registry.enabled.indices.tolist()]}
+    schemas["Context"] = _context(service.bandit.settings.features or {})
+    schemas["Problem"]["properties"]["code"] = {"enum": sorted(STATUSES)}
+    for name in {endpoint.request.__name__ for endpoint in ENDPOINTS}:
+        fields: Schema = schemas[name]["properties"]
+        if "context" in fields:
+            fields["context"] = {"$ref": f"{_REF}Context"}
+        if "reward" in fields:
+            fields["reward"] |= {"minimum": rewards.low, "maximum": rewards.high}
+        if "available_actions" in fields:
+            fields["available_actions"]["anyOf"][0]["items"] = action
+            _shadow(service, schemas[name], action)
+        elif "action" in fields:
+            fields["action"] = action
+    for endpoint in ENDPOINTS:
+        if endpoint.items is not None:
+            alone = next(one for one in ENDPOINTS if one.path == endpoint.path.removesuffix("/batch"))
+            _list(schemas[endpoint.answer.__name__]["properties"], [_ref(alone.answer), _ref(Refusal)])
+    return schemas
+
+
+def _request(endpoint: Endpoint, most: int) -> Schema:
+    """Describe a request; an item of a batch that is not as described is refused in its place, the others are not."""
+    if endpoint.items is None:
+        return _ref(endpoint.request)
+    properties: Schema = {endpoint.items: {}}
+    _list(properties, [_ref(endpoint.request), {}])["maxItems"] = most
+    return {"type": "object", "properties": properties, "required": [endpoint.items], "additionalProperties": False}
+
+
+def _list(properties: Schema, kinds: list[Schema]) -> Schema:
+    """Describe the first of some properties as a list."""
+    described: Schema = {"type": "array", "items": {"anyOf": kinds}}
+    properties[next(iter(properties))] = described
+    return described
+
+
+def _ref(shape: Any) -> Schema:
+    return {"$ref": f"{_REF}{shape.__name__}"}
+
+
+def _shadow(service: ServiceContext, schema: Schema, action: Schema) -> None:
+    """Ask for the application's choice in shadow mode, and for none else."""
+    if service.project.mode == "shadow":
+        schema["properties"]["action"] = action
+        schema["required"] = [*schema["required"], "action"]
+    else:
+        for name in ("action", "propensity"):
+            schema["properties"].pop(name, None)
+
+
+def _context(features: dict[str, Feature]) -> Schema:
+    required = [name for name, feature in features.items() if not feature.missing]
+    properties = {name: _feature(feature) for name, feature in features.items()}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _feature(feature: Feature) -> Schema:
+    if isinstance(feature, BooleanFeature):
+        schema: Schema = {"type": "boolean"}
+    elif isinstance(feature, NumericFeature):
+        schema = {"type": "number"}
+    elif isinstance(feature, CategoricalFeature):
+        schema = {"type": ["string", "integer"]} if feature.is_open else {"enum": list(feature.values or ())}
+    elif isinstance(feature, LabelsFeature):
+        labels: Schema = {"type": "string"} if feature.is_open else {"enum": list(feature.labels or ())}
+        schema = {"type": "array", "items": labels}
+    else:
+        schema = {"type": "string", "format": "date-time"}
+    return {"anyOf": [schema, {"type": "null"}]} if feature.missing else schema

@@ -1,0 +1,1 @@
+"""Entries in their order, made durable in groups."""

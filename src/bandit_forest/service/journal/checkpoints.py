@@ -1,0 +1,56 @@
+"""From SQLite's write-ahead log into the file itself: in a thread of its own, so that no commit waits for it."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from bandit_forest.service.journal.files import connect
+
+__all__ = ["Checkpointer"]
+
+_logger = logging.getLogger(__name__)
+
+_SECONDS = 1.0
+_LONG_PAGES = 16_384  # 64 MB
+
+
+class Checkpointer:
+    """Moves what is in the log of the current journal file into the file, about once a second.
+
+    The log begins anew only when all of it has been moved. While entries come without a pause the end of it is always
+    missing; `is_long` then asks the writer to move that little rest between two groups.
+
+    Parameters
+    ----------
+    current_file
+        Gives the file that is being written.
+    """
+
+    def __init__(self, current_file: Callable[[], Path]) -> None:
+        self.is_long = False
+        self._current_file = current_file
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="bandit-forest-checkpoint", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(_SECONDS):
+            try:
+                file = self._current_file()
+                if not file.exists():  # connecting would make an empty one
+                    continue
+                with closing(connect(file)) as connection:
+                    _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                self.is_long = n_pages > _LONG_PAGES
+            except sqlite3.Error as error:  # nothing is lost: the log keeps it
+                _logger.warning("The journal's log could not be moved into its file: %s.", error)

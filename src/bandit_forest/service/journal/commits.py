@@ -1,0 +1,112 @@
+"""A commit that is under way: what a request waits for before it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Generator
+from contextlib import suppress
+
+from bandit_forest.service.errors import StorageError
+
+__all__ = ["Commit"]
+
+_logger = logging.getLogger(__name__)
+
+
+class Commit:
+    """The promise that a group of operations is on disk; shared by all requests of the group.
+
+    `await commit` (in an event loop) or `commit.result()` (in a thread) gives True once the group is durable. When the
+    disk refuses it, the wait ends too: with `StorageError` where the project says "refuse", with False (not durable
+    yet, and kept in memory) where it says "continue". A waiter that is cancelled does not disturb the others.
+
+    Parameters
+    ----------
+    hurry
+        Asks for the group to be written at once; called before a thread waits.
+
+    Examples
+    --------
+    >>> commit = Commit()
+    >>> commit.finish(durable=True)
+    >>> commit.result(), commit.durable
+    (True, True)
+    """
+
+    __slots__ = ("_ended", "_failure", "_hurry", "_lock", "_loop", "_waiters", "durable")
+
+    def __init__(self, hurry: Callable[[], None] | None = None) -> None:
+        self.durable = False
+        self._hurry = hurry
+        self._failure: str | None = None
+        self._lock = threading.Lock()
+        self._ended: threading.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiters: list[Callable[[], object]] | None = []
+
+    def __await__(self) -> Generator[object, None, bool]:
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def end() -> None:
+            if not ended.done():  # it may have been cancelled
+                ended.set_result(None)
+
+        if self.then(end):
+            yield from ended
+        return self.outcome()
+
+    def then(self, call: Callable[[], object]) -> bool:
+        """Let the event loop call as soon as the wait is over; False when it is over already, and nothing is called."""
+        with self._lock:
+            if self._waiters is None:
+                return False
+            if self._loop is None:
+                self._loop = asyncio.get_running_loop()
+            self._waiters.append(call)
+            return True
+
+    def result(self, timeout: float | None = None) -> bool:
+        """Wait in a thread, whose event loop, if it has one, waits too.
+
+        Parameters
+        ----------
+        timeout
+            Seconds to wait at most, then `TimeoutError`; for ever when None.
+        """
+        if self._hurry is not None:  # a loop that waits calls nobody
+            self._hurry()
+        with self._lock:
+            if self._waiters is not None and self._ended is None:
+                self._ended = threading.Event()
+            ended = self._ended
+        if ended is not None and not ended.wait(timeout):
+            raise TimeoutError("The journal has not been written in time.")
+        return self.outcome()
+
+    def finish(self, *, durable: bool, failure: str | None = None) -> None:
+        """End the wait of everybody; called once more, with durable=True, when a later attempt succeeds."""
+        with self._lock:
+            self.durable = durable
+            self._failure = failure
+            waiters, self._waiters = self._waiters, None
+        if self._ended is not None:
+            self._ended.set()
+        if waiters and self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                self._loop.call_soon_threadsafe(_wake, waiters)
+
+    def outcome(self) -> bool:
+        """Tell, once the wait is over, whether the group is durable; `StorageError` where the project says "refuse"."""
+        if self._failure is not None:
+            raise StorageError(self._failure)
+        return self.durable
+
+
+def _wake(waiters: list[Callable[[], object]]) -> None:
+    for waiter in waiters:
+        try:
+            waiter()
+        except Exception:  # it must not keep the others waiting
+            _logger.exception("An answer could not be given")

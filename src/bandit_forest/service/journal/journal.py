@@ -1,0 +1,250 @@
+"""The journal: operations are handed over in their order, and a thread writes them to disk, a group at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+
+from bandit_forest.service.config.tables import Storage
+from bandit_forest.service.errors import StorageError
+from bandit_forest.service.journal.checkpoints import Checkpointer
+from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.journal.entries import Entry
+from bandit_forest.service.journal.files import create_file, file_path, first_seq, journal_files, last_seq
+
+__all__ = ["Journal"]
+
+_logger = logging.getLogger(__name__)
+
+_NO_ROW = (None,) * len(Entry._fields)
+_MOST_ROWS = 512  # of one statement; it keeps the memory of what was bound last
+_EXACT_ROWS = 64  # up to here there is a statement for each number of rows, beyond for multiples of 16
+_RETRY_SECONDS = 0.5
+_LOOK_SECONDS = 1.0  # how often the size and age of the current file are looked at
+
+
+class Journal:
+    """Write operations durably, many with one fsync.
+
+    While one group is being written, the operations that come make the next. `append` never blocks and never fails:
+    when the disk refuses a group, its waiters are told, it stays in memory before all that comes after, and is tried
+    again until it is written; `failure` is the alarm meanwhile.
+
+    Parameters
+    ----------
+    folder
+        Where the files are.
+    identity
+        What the folder is made with; kept in each file.
+    storage
+        When to begin a new file, and whether waiters of a refused group get an error or False.
+    new_file
+        Whether to begin a new file now: the identity is not that of the last one.
+    """
+
+    def __init__(self, folder: Path, identity: str, storage: Storage, *, new_file: bool = False) -> None:
+        self._folder = folder
+        self._identity = identity
+        self._storage = storage
+        self._seq = self._durable_seq = last_seq(folder)
+        files = journal_files(folder)
+        self._open_file(first_seq(files[-1]) if files and not new_file else self._seq + 1)
+        self._failure: str | None = None
+        self._rows: list[Entry] = []  # the group that is open: its operations
+        self._commit = Commit(self._call_writer)  # and its promise
+        self._is_due = False  # whether it is to be written as soon as the writer can
+        self._loop: asyncio.AbstractEventLoop | None = None  # the last one that was to call the writer
+        self._tail = Commit()
+        self._tail.finish(durable=True)
+        self._closing = False
+        self._changed = threading.Condition()
+        self._checkpointer = Checkpointer(lambda: self._file)
+        self._writer = threading.Thread(target=self._write_groups, name="bandit-forest-journal", daemon=True)
+        self._writer.start()
+
+    @property
+    def seq(self) -> int:
+        """The number of the last operation."""
+        return self._seq
+
+    @property
+    def durable_seq(self) -> int:
+        """The number of the last operation that is on disk."""
+        return self._durable_seq
+
+    @property
+    def queued(self) -> int:
+        """How many operations are not on disk yet."""
+        return self._seq - self._durable_seq
+
+    @property
+    def failure(self) -> str | None:
+        """What the last attempt to write failed with; None when it did not."""
+        return self._failure
+
+    @property
+    def tail(self) -> Commit:
+        """The commit of the last operation."""
+        return self._tail
+
+    @property
+    def current_bytes(self) -> int:
+        """The size of the file that is being written, without its write-ahead log; 0 when somebody removed it."""
+        try:
+            return self._file.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def append(self, entries: Sequence[Entry]) -> Commit:
+        """Hand over entries, numbered on from the last; give the commit that makes them durable.
+
+        In an event loop the group is written when the loop has taken all requests that are there: each commit costs,
+        whatever its size.
+        """
+        with self._changed:
+            is_first = not self._rows
+            self._rows.extend(entries)
+            self._seq = entries[-1].seq
+            self._tail = commit = self._commit
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._call_writer()
+            return commit
+        if is_first or loop is not self._loop:  # another loop may have ended before it called
+            self._loop = loop
+            loop.call_soon(self._call_writer)
+        return commit
+
+    def close(self) -> None:
+        """Write what is queued and stop; `StorageError` when the disk does not take it."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._writer.join()
+        self._checkpointer.stop()
+        self._connection.close()
+        if self.queued:
+            raise StorageError(f"{self.queued} operations could not be written to '{self._folder}': {self._failure}.")
+
+    def _call_writer(self) -> None:
+        with self._changed:
+            self._is_due = bool(self._rows)
+            self._changed.notify()
+
+    def _write_groups(self) -> None:
+        """Write group after group: the life of the thread."""
+        while (group := self._next_group()) is not None:
+            rows, commit = group
+            while not self._write(rows, commit):
+                with self._changed:
+                    if self._closing:
+                        return
+                    self._changed.wait(_RETRY_SECONDS)
+            self._tidy()
+
+    def _next_group(self) -> tuple[list[Entry], Commit] | None:
+        """Take the open group, and open another; None when there is nothing more to do.
+
+        After a failure the group is taken even if it is empty: whoever waited for it was told of the failure, which
+        ends with this group.
+        """
+        with self._changed:
+            while self._failure is None and not (self._rows and (self._is_due or self._closing)):
+                if self._closing:
+                    return None
+                self._changed.wait()
+            if self._failure is not None:
+                _logger.warning("The journal is written again.")
+            self._failure = None
+            group = self._rows, self._commit
+            self._rows, self._commit, self._is_due = [], Commit(self._call_writer), False
+            return group
+
+    def _write(self, rows: list[Entry], commit: Commit) -> bool:
+        """Write a group, or tell everybody that waits for it or for what comes after that it is not written."""
+        try:
+            while rows:
+                self._insert(rows[:_MOST_ROWS])
+                self._durable_seq = rows[min(_MOST_ROWS, len(rows)) - 1].seq
+                del rows[:_MOST_ROWS]
+        except Exception as error:  # whatever it is, the thread must live to try again
+            with self._changed:
+                if self._failure is None:
+                    _logger.error("The journal cannot be written: %s. It is tried again.", error)
+                self._failure = str(error)
+                self._tell_failure(commit)
+                self._tell_failure(self._commit)
+            return False
+        commit.finish(durable=True)
+        return True
+
+    def _insert(self, rows: Sequence[Entry]) -> None:
+        """Write rows with one statement: one transaction, one fsync, and the interpreter's lock is released once."""
+        size = len(rows) if len(rows) <= _EXACT_ROWS else -(-len(rows) // 16) * 16
+        padding = (_NO_ROW,) * (size - len(rows))
+        if not self._is_there():  # SQLite would go on writing a file that nobody finds again
+            raise FileNotFoundError(f"'{self._file}' was moved or removed; put it back")
+        self._connection.execute(_insert_statement(size), tuple(chain.from_iterable((*rows, *padding))))
+
+    def _is_there(self) -> bool:
+        """Say whether the file that is open is still the one in the folder."""
+        try:
+            return self._file.stat().st_ino == self._inode
+        except FileNotFoundError:
+            return False
+
+    def _tell_failure(self, commit: Commit) -> None:
+        message = None
+        if self._storage.full_disk == "refuse":
+            message = (
+                f"The journal cannot be written now ({self._failure}). What was asked for is kept in memory and tried "
+                "again: free some space, then ask again with the same event_id."
+            )
+        commit.finish(durable=False, failure=message)
+
+    def _open_file(self, seq: int) -> None:
+        self._connection = create_file(self._folder, seq, self._identity)
+        self._file = file_path(self._folder, seq)
+        self._inode = self._file.stat().st_ino
+        self._looked = time.monotonic()
+        first = self._connection.execute("SELECT min(time) FROM entries").fetchone()[0]
+        self._began = time.time() if first is None else first
+
+    def _tidy(self) -> None:
+        """Begin the log anew when it is long, and a new file when this one is large or old; failing that, go on."""
+        if time.monotonic() - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        too_old = time.time() - self._began >= self._storage.rotate_seconds
+        try:
+            if too_old or self.current_bytes >= self._storage.rotate_bytes:
+                self._rotate()
+            elif self._checkpointer.is_long:
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        except (OSError, sqlite3.Error) as error:
+            _logger.warning("The journal could not be tidied up: %s.", error)
+
+    def _rotate(self) -> None:
+        closed = self._connection
+        self._open_file(self._durable_seq + 1)
+        closed.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        closed.close()
+
+
+@lru_cache
+def _insert_statement(size: int) -> str:
+    """Make the statement for so many rows; rows without a number are padding.
+
+    A row that is there already was written by an attempt that seemed to fail.
+    """
+    row = f"({', '.join('?' * len(Entry._fields))})"
+    rows = ", ".join([row] * size)
+    return f"INSERT OR IGNORE INTO entries SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL"

@@ -1,0 +1,56 @@
+"""Actions that come and go while the service runs."""
+
+from __future__ import annotations
+
+from bandit_forest.bandit.errors import ActionError, UnknownActionError
+from bandit_forest.bandit.errors import CapacityError as NoRoomError
+from bandit_forest.service import errors
+from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
+from bandit_forest.service.operations.requests import ActionRequest, invalid
+from bandit_forest.service.operations.results import ActionChange, Result
+
+__all__ = ["add_action", "disable_action", "enable_action", "remove_action"]
+
+_PATH = "$.name"
+
+
+def add_action(service: ServiceContext, request: ActionRequest) -> Result[ActionChange]:
+    """Add an action; refused when the name was used before or the capacity is spent."""
+    if not request.name.isprintable():
+        raise invalid(_PATH, "a printable text", request.name)
+    return _change(service, ADD, request.name)
+
+
+def disable_action(service: ServiceContext, request: ActionRequest) -> Result[ActionChange]:
+    """Take an action out of play for now; rewards of its waiting events are still learned."""
+    return _change(service, DISABLE, request.name)
+
+
+def enable_action(service: ServiceContext, request: ActionRequest) -> Result[ActionChange]:
+    """Bring a disabled action back."""
+    return _change(service, ENABLE, request.name)
+
+
+def remove_action(service: ServiceContext, request: ActionRequest) -> Result[ActionChange]:
+    """Take an action out of play for ever; rewards of its waiting events are still learned."""
+    return _change(service, REMOVE, request.name)
+
+
+def _change(service: ServiceContext, kind: str, name: str) -> Result[ActionChange]:
+    """Apply a change and record it, unless the action is in that state already."""
+    service.check_storage()
+    registry = service.bandit.registry
+    before = registry.state(name)
+    try:
+        service.state.change_action(kind, name)
+    except UnknownActionError as error:
+        raise errors.UnknownActionError(str(error), path=_PATH) from None
+    except NoRoomError as error:
+        raise errors.CapacityError(f"{error} It is under [actions].", path=_PATH) from None
+    except ActionError as error:
+        raise errors.ActionConflictError(str(error), path=_PATH, commit=service.journal.tail) from None
+    after = str(registry.state(name))
+    if after != before:
+        service.record([Entry(service.state.seq + 1, service.now(), kind, action=name)])
+    return Result(ActionChange(name, after), service.journal.tail)

@@ -1,0 +1,135 @@
+"""Decisions: one, or a batch of them with the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from bandit_forest.service.domain.events import Event
+from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, WaitingLimitError
+from bandit_forest.service.journal.entries import DECIDE, Entry
+from bandit_forest.service.operations.checks import NewEvent, check_context, check_decide, check_event_id
+from bandit_forest.service.operations.estimates import mean_rewards
+from bandit_forest.service.operations.requests import DecideItem, DecideRequest
+from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result, refusal
+
+__all__ = ["decide", "decide_many"]
+
+
+def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
+    """Decide one event; a known one gets the decision that it got before."""
+    service.check_storage()
+    asked = _check(service, request, n_before=0)
+    event = asked if isinstance(asked, Event) else _decide_new(service, [asked])[asked.event_id]
+    answer = _answer(service, event)
+    if request.mean_rewards:
+        answer.mean_rewards = mean_rewards(service.bandit, event.context)
+    return Result(answer, service.journal.tail)
+
+
+def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
+    """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
+    service.check_storage()
+    asked: list[NewEvent | Event | ServiceError] = []
+    new: dict[str, NewEvent] = {}
+    for number, item in enumerate(items):
+        try:
+            asked.append(_check_item(service, item, new))
+        except ServiceError as error:
+            asked.append(error if error is item else error.within(f"$.events[{number}]"))
+    decided = _decide_new(service, list(new.values()))
+    answers: list[Decision | Refusal] = []
+    for one in asked:
+        if isinstance(one, ServiceError):
+            answers.append(refusal(one))
+        else:
+            answers.append(_answer(service, decided[one.event_id] if isinstance(one, NewEvent) else one))
+    return Result(DecisionBatch(answers), service.journal.tail)
+
+
+def _check_item(
+    service: ServiceContext, item: DecideItem | InvalidRequestError, new: dict[str, NewEvent]
+) -> NewEvent | Event:
+    """Check an item of a batch; an event that is new to the service is noted, once."""
+    if isinstance(item, InvalidRequestError):
+        raise item
+    if item.event_id is not None and item.event_id in new:
+        return new[item.event_id]
+    asked = _check(service, item, n_before=len(new))
+    if isinstance(asked, NewEvent):
+        new[asked.event_id] = asked
+    return asked
+
+
+def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> NewEvent | Event:
+    """Check a request; return the event when it is known already. Before it, `n_before` more will be waiting."""
+    state = service.state
+    if request.event_id is not None:
+        known = state.event(check_event_id(request.event_id))
+        if known is not None:
+            check_context(state, request.context)  # a malformed request is refused, whatever it asks for
+            return known
+    most = service.project.limits.waiting_events
+    if len(state.waiting) + n_before >= most:
+        raise WaitingLimitError(
+            f"{most} events wait for their reward, as many as [limits] waiting_events allows: send rewards, or wait "
+            "until the oldest expire."
+        )
+    return check_decide(state, request)
+
+
+def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, Event]:
+    """Draw, apply and record new decisions, in order."""
+    now, seq = service.now(), service.state.seq
+    events: dict[str, Event] = {}
+    entries: list[Entry] = []
+    for one, drawn in zip(new, _draw(service, new), strict=True):
+        seq += 1
+        event, entry = _make(service, one, drawn, seq, now)
+        service.state.add_decision(event)
+        events[event.event_id] = event
+        entries.append(entry)
+    service.record(entries)
+    return events
+
+
+def _draw(service: ServiceContext, new: Sequence[NewEvent]) -> Iterator[tuple[int, float]]:
+    """Draw in order, those together that have the same actions to choose from."""
+    model = service.bandit.model
+    if len(new) == 1 or model.policy is None:  # which may be made in the midst of a batch
+        yield from (model.decide(one.context, one.available) for one in new)
+        return
+    for _, alike in groupby(new, key=lambda one: one.available_json):
+        group = list(alike)
+        yield from model.decide_many([one.context for one in group], group[0].available)
+
+
+def _make(
+    service: ServiceContext, new: NewEvent, drawn: tuple[int, float], seq: int, now: float
+) -> tuple[Event, Entry]:
+    """Make the event and the entry of a decision; in shadow mode the application's choice is the decision."""
+    names, version = service.bandit.registry.names, service.bandit.model.version
+    action, propensity = drawn if new.own is None else new.own
+    n_available = len(new.available.indices)
+    context = new.context
+    if isinstance(context, dict) and service.bandit.model.policy is not None:  # made in the midst of the batch
+        context = service.bandit.model.encoded(context)
+    event = Event(new.event_id, now, context, action, propensity, n_available, version)
+    entry = Entry(seq, now, DECIDE, new.event_id, names[action], propensity, None, new.json, new.available_json)
+    if new.own is None:
+        return event, entry
+    name = names[drawn[0]]
+    means = mean_rewards(service.bandit, new.context)
+    value = None if means is None else means.get(name)
+    event = event._replace(forest_action=drawn[0], forest_propensity=drawn[1], forest_value=value)
+    return event, entry._replace(forest_action=name, forest_propensity=drawn[1], forest_value=value)
+
+
+def _answer(service: ServiceContext, event: Event) -> Decision:
+    names = service.bandit.registry.names
+    answer = Decision(event.event_id, names[event.action], event.propensity, event.model_version)
+    if event.forest_action is not None:
+        answer.forest_action = names[event.forest_action]
+        answer.forest_propensity, answer.forest_value = event.forest_propensity, event.forest_value
+    return answer

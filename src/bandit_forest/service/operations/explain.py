@@ -1,0 +1,61 @@
+"""What is known of an event, and how the forest sees its context now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_forest.service.domain.events import Event
+from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.errors import UnknownEventError
+from bandit_forest.service.operations.checks import check_event_id
+from bandit_forest.service.operations.requests import invalid
+
+__all__ = ["event_document", "explain"]
+
+_EXPLAINED_TREES = 10
+
+
+def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
+    """Return what is known of an event that waits or is remembered, ready for JSON.
+
+    That is `event_document`, variables (what they say in words), mean_rewards and votes (by action, as the
+    forest sees the context now) and explanation (`Explanation.as_dict` of the first ten trees). What needs the forest
+    is None while it warms up.
+    """
+    if not 0 < len(event_id) <= 200:
+        raise invalid("$.event_id", "a text of 1 to 200 characters", event_id)
+    event = service.state.event(check_event_id(event_id))
+    if event is None:
+        raise UnknownEventError(f"No event '{event_id}' waits or is remembered.", path="$.event_id")
+    document, model = event_document(service, event), service.bandit.model
+    if model.policy is None:
+        return document | {"variables": [], "mean_rewards": None, "votes": None, "explanation": None}
+    registry = service.bandit.registry
+    explanation = service.bandit.explain_encoded(event.context, registry.enabled).as_dict(max_trees=_EXPLAINED_TREES)
+    enabled = [registry.names[index] for index in registry.enabled.indices.tolist()]
+    return document | {
+        "variables": service.bandit.variables_in_words(event.context),
+        "mean_rewards": {name: explanation["mean_rewards"][name] for name in enabled},
+        "votes": {name: explanation["votes"][name] for name in enabled},
+        "explanation": explanation,
+    }
+
+
+def event_document(service: ServiceContext, event: Event) -> dict[str, Any]:
+    """Return an event, ready for JSON; the forest_* fields are there in shadow mode only."""
+    names = service.bandit.registry.names
+    document = {
+        "event_id": event.event_id,
+        "time": event.time,
+        "action": names[event.action],
+        "propensity": event.propensity,
+        "model_version": event.model_version,
+        "state": event.state,
+        "reward": event.reward,
+        "reward_time": event.reward_time,
+    }
+    if event.forest_action is not None:
+        document["forest_action"] = names[event.forest_action]
+        document["forest_propensity"] = event.forest_propensity
+        document["forest_value"] = event.forest_value
+    return document

@@ -1,0 +1,102 @@
+"""What is asked for, typed: a request is parsed and checked once, and its schema comes from the same types."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bandit_forest.bandit.registry import LONGEST_NAME
+from bandit_forest.errors import shown
+from bandit_forest.service.errors import InvalidRequestError
+
+__all__ = [
+    "ActionRequest",
+    "DecideItem",
+    "DecideRequest",
+    "EventId",
+    "LearnRequest",
+    "Propensity",
+    "RewardRequest",
+    "invalid",
+    "invalid_type",
+]
+
+Name = Annotated[
+    str, Meta(min_length=1, max_length=LONGEST_NAME, extra_json_schema={"format": "printable"}, title="Name")
+]
+EventId = Name
+Propensity = Annotated[float, Meta(gt=0, le=1)]
+_MISSING = re.compile(r"Object (?:missing required|contains unknown) field `(.*)`")
+
+
+class Request(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A request: an unknown field is refused."""
+
+
+class DecideItem(Request, frozen=True, kw_only=True):
+    """An event to decide, alone or in a batch."""
+
+    context: dict[str, Any]
+    available_actions: Annotated[list[str], Meta(min_length=1)] | None = None
+    """Names of the actions that may be taken; None: all that are enabled."""
+    event_id: EventId | None = None
+    """None: a new one is made."""
+    action: str | None = None
+    """In shadow mode, and only there: what the application has chosen."""
+    propensity: Propensity | None = None
+    """In shadow mode: the probability with which it has; None: 1."""
+
+
+class DecideRequest(DecideItem, frozen=True, kw_only=True):
+    """An event to decide, and whether to tell the estimates."""
+
+    mean_rewards: bool = False
+
+
+class RewardRequest(Request, frozen=True):
+    """The reward of an event."""
+
+    event_id: EventId
+    reward: float
+
+
+class LearnRequest(Request, frozen=True, kw_only=True):
+    """An event that was decided elsewhere."""
+
+    context: dict[str, Any]
+    action: str
+    reward: float
+    propensity: Propensity
+    event_id: EventId | None = None
+
+
+class ActionRequest(Request, frozen=True):
+    """An action by name."""
+
+    name: Name
+
+
+def invalid_type(error: msgspec.ValidationError) -> InvalidRequestError:
+    """Return the refusal of a request that is not of its type, with its place.
+
+    Examples
+    --------
+    >>> try:
+    ...     msgspec.convert({"event_id": 7, "reward": 1}, RewardRequest)
+    ... except msgspec.ValidationError as error:
+    ...     print(invalid_type(error))
+    '$.event_id' is wrong: expected `str`, got `int`.
+    """
+    message, _, place = str(error).partition(" - at `")
+    path = place.rstrip("`") or "$"
+    if named := _MISSING.match(message):
+        path = f"{path}.{named[1]}"
+    return InvalidRequestError(f"'{path}' is wrong: {message[0].lower()}{message[1:]}.", path=path)
+
+
+def invalid(path: str, rule: str, value: object) -> InvalidRequestError:
+    """Return the refusal of a value that a rule of the project does not allow."""
+    return InvalidRequestError(f"'{path}' must be {rule}. Got {shown(value)} instead.", path=path)

@@ -1,0 +1,202 @@
+"""Rewards: of events that wait, of events whose window is over, and of events decided elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import NoReturn, TypeVar
+
+from bandit_forest.bandit.model import Lesson
+from bandit_forest.service.domain.events import EXPIRED, LEARNED, Event
+from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.errors import (
+    DuplicateRewardError,
+    EventConflictError,
+    InvalidRequestError,
+    LateRewardError,
+    ServiceError,
+    StorageError,
+    UnknownEventError,
+)
+from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.journal.entries import EXPIRE, LEARN, REWARD, Entry
+from bandit_forest.service.operations.checks import (
+    check_action,
+    check_context,
+    check_event_id,
+    check_reward,
+    new_event_id,
+)
+from bandit_forest.service.operations.requests import LearnRequest, RewardRequest
+from bandit_forest.service.operations.results import (
+    Learned,
+    LearnedBatch,
+    Refusal,
+    Result,
+    Rewarded,
+    RewardedBatch,
+    refusal,
+)
+
+__all__ = ["expire", "learn", "learn_many", "reward", "reward_many"]
+
+_Request = TypeVar("_Request", RewardRequest, LearnRequest)
+_Answer = TypeVar("_Answer", Rewarded, Learned)
+
+
+class _Work:
+    """What a request or a batch adds up to: entries for the journal, and lessons for the forest."""
+
+    def __init__(self, service: ServiceContext) -> None:
+        self.now = service.now()
+        self._service = service
+        self._entries: list[Entry] = []
+        self._lessons: list[Lesson] = []
+
+    @property
+    def next_seq(self) -> int:
+        """The number of the next entry."""
+        return self._service.state.seq + len(self._entries) + 1
+
+    def add(self, entry: Entry, lesson: Lesson | None) -> None:
+        """Add an entry that has been applied, and its lesson; one of the warm-up may change how the next is read."""
+        self._entries.append(entry)
+        if lesson is not None and self._service.bandit.model.policy is None:
+            self._service.bandit.model.learn(lesson)
+        elif lesson is not None:
+            self._lessons.append(lesson)
+
+    def finish(self) -> Commit:
+        """Hand the entries over, and learn the lessons in the same order."""
+        commit = self._service.record(self._entries)
+        self._service.bandit.model.learn_many(self._lessons)
+        return commit
+
+
+def reward(service: ServiceContext, request: RewardRequest) -> Result[Rewarded]:
+    """Learn the reward of a waiting event."""
+    service.check_storage()
+    work = _Work(service)
+    answer = _reward(service, request, work)
+    return Result(answer, work.finish())
+
+
+def reward_many(service: ServiceContext, items: Iterable[RewardRequest | InvalidRequestError]) -> Result[RewardedBatch]:
+    """Learn a batch of rewards: each item is answered or refused on its own, and all share one commit."""
+    answers, commit = _together(service, items, "rewards", _reward)
+    return Result(RewardedBatch(answers), commit)
+
+
+def learn(service: ServiceContext, request: LearnRequest) -> Result[Learned]:
+    """Learn an event that was decided elsewhere; one with a known event_id is not learned again."""
+    service.check_storage()
+    work = _Work(service)
+    answer = _learn(service, request, work)
+    return Result(answer, work.finish())
+
+
+def learn_many(service: ServiceContext, items: Iterable[LearnRequest | InvalidRequestError]) -> Result[LearnedBatch]:
+    """Learn a batch of events that were decided elsewhere."""
+    answers, commit = _together(service, items, "events", _learn)
+    return Result(LearnedBatch(answers), commit)
+
+
+def expire(service: ServiceContext, *, limit: int = 100) -> int:
+    """End the wait of at most `limit` events whose window is over, oldest first; return their number.
+
+    None while the disk refuses. To be called about once a second, and again at once while it returns `limit`.
+    """
+    rule = service.project.reward
+    try:
+        service.check_storage()
+    except StorageError:
+        return 0
+    work = _Work(service)
+    due: list[str] = []
+    for event in islice(service.state.waiting.values(), limit):
+        if work.now <= event.time + rule.window_seconds:
+            break
+        due.append(event.event_id)
+    for event_id in due:
+        entry = Entry(work.next_seq, work.now, EXPIRE, event_id, reward=rule.default)
+        work.add(entry, service.state.add_expiry(event_id, rule.default, work.now))
+    work.finish()
+    return len(due)
+
+
+def _together(
+    service: ServiceContext,
+    items: Iterable[_Request | InvalidRequestError],
+    field: str,
+    one: Callable[[ServiceContext, _Request, _Work], _Answer],
+) -> tuple[list[_Answer | Refusal], Commit]:
+    service.check_storage()
+    work = _Work(service)
+    answers: list[_Answer | Refusal] = []
+    try:
+        for number, item in enumerate(items):
+            try:
+                if isinstance(item, InvalidRequestError):
+                    raise item
+                answers.append(one(service, item, work))
+            except ServiceError as error:
+                answers.append(refusal(error if error is item else error.within(f"$.{field}[{number}]")))
+    finally:  # what has been done is recorded, whatever happens to the rest
+        commit = work.finish()
+    return answers, commit
+
+
+def _reward(service: ServiceContext, request: RewardRequest, work: _Work) -> Rewarded:
+    event_id = check_event_id(request.event_id)
+    value = check_reward(service.state, request.reward)
+    event = service.state.waiting.get(event_id)
+    if event is None:
+        first = _finished(service, event_id)
+        return Rewarded(event_id, first.reward or 0.0, ignored=True)
+    if work.now > event.time + service.project.reward.window_seconds:
+        _refuse_late(service, event_id)
+    entry = Entry(work.next_seq, work.now, REWARD, event_id, reward=value)
+    work.add(entry, service.state.add_reward(event_id, value, work.now))
+    return Rewarded(event_id, value, ignored=False)
+
+
+def _learn(service: ServiceContext, request: LearnRequest, work: _Work) -> Learned:
+    state, event_id = service.state, request.event_id
+    if event_id is not None and state.event(check_event_id(event_id)) is not None:
+        if event_id in state.waiting:
+            message = f"The event '{event_id}' was decided here and waits: send its reward instead."
+            raise EventConflictError(message, path="$.event_id")
+        _finished(service, event_id)
+        return Learned(event_id, ignored=True)
+    action = check_action(state, request.action)
+    value = check_reward(state, request.reward)
+    context, json = check_context(state, request.context)
+    name, registry = event_id or new_event_id(), state.bandit.registry
+    event = Event(
+        name, work.now, context, action, request.propensity, len(registry.enabled.indices), 0, LEARNED, value, work.now
+    )
+    entry = Entry(work.next_seq, work.now, LEARN, name, request.action, request.propensity, value, json)
+    work.add(entry, state.add_foreign(event))
+    return Learned(name, ignored=False)
+
+
+def _finished(service: ServiceContext, event_id: str) -> Event:
+    """Return an event that is over, if the project ignores a second reward of it; else refuse."""
+    event = service.state.remembered.get(event_id)
+    if event is None:
+        message = f"No event '{event_id}' waits or is remembered: it was never decided here, or long ago."
+        raise UnknownEventError(message, path="$.event_id")
+    if event.state == EXPIRED:
+        _refuse_late(service, event_id)
+    service.duplicates += 1
+    if service.project.reward.on_duplicate == "refuse":
+        message = f"The event '{event_id}' has its reward already, {event.reward}; it is learned once."
+        raise DuplicateRewardError(message, path="$.event_id", commit=service.journal.tail)
+    return event
+
+
+def _refuse_late(service: ServiceContext, event_id: str) -> NoReturn:
+    service.late += 1
+    seconds = service.project.reward.window_seconds
+    message = f"The reward of '{event_id}' came too late: it had to come within {seconds:g} seconds of the decision."
+    raise LateRewardError(message, path="$.event_id")

@@ -1,0 +1,1 @@
+"""Start from snapshot and journal, verify, back up, export."""

@@ -1,0 +1,69 @@
+"""A copy of a storage folder, also while the service runs: SQLite's online backup, and the last snapshot."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from bandit_forest.errors import DamagedFileError, refuse
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.journal.files import connect, journal_files, read_identities
+from bandit_forest.service.recovery.recover import BASE
+from bandit_forest.service.recovery.snapshots import snapshot_files
+
+__all__ = ["back_up"]
+
+
+def back_up(project: Project, folder: Path) -> None:
+    """Copy the journal and the last snapshot of a project into a new or empty folder.
+
+    The copy is a storage folder: a service that is started on it goes on from the moment of the copy.
+
+    Parameters
+    ----------
+    project
+        Whose storage is copied.
+    folder
+        Where to; made when it is not there.
+    """
+    source = project.storage.folder
+    if not read_identities(source):
+        refuse("folder", "[storage]", "a folder with a journal", str(source))
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
+        if any(folder.iterdir()):
+            refuse("folder", "the backup", "new or empty", str(folder))
+        if (source / BASE).exists():
+            shutil.copy2(source / BASE, folder)
+        _copy_snapshot(source, folder)  # before the journal, which then goes at least as far
+        for file in journal_files(source):
+            _copy_journal(file, folder)
+    except OSError as error:
+        refuse("folder", "the backup", f"a folder that can be made and written ({error.strerror})", str(folder))
+
+
+def _copy_journal(file: Path, folder: Path) -> None:
+    """Copy a file of the journal, also while it is written."""
+    try:
+        with closing(connect(file)) as original, closing(sqlite3.connect(folder / file.name)) as copy:
+            original.backup(copy)
+            (state,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise DamagedFileError(f"'{file}' cannot be copied to '{folder}': {error}.") from error
+    if state != "ok":
+        raise DamagedFileError(f"'{file}' is damaged, and so is its copy in '{folder}': {state}.")
+
+
+def _copy_snapshot(source: Path, folder: Path) -> None:
+    """Copy the last snapshot; when the service has just replaced it by newer ones, take those."""
+    while files := snapshot_files(source):
+        try:
+            for suffix in (".bandit", ".bf"):
+                if files[-1].with_suffix(suffix).exists():
+                    shutil.copy2(files[-1].with_suffix(suffix), folder)
+            shutil.copy2(files[-1], folder)
+        except FileNotFoundError:
+            continue
+        return

@@ -1,0 +1,136 @@
+"""Starting again: the last good snapshot, and the journal from there on."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from bandit_forest.bandit import Bandit
+from bandit_forest.errors import DamagedFileError
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
+from bandit_forest.service.domain.state import State
+from bandit_forest.service.journal.files import last_seq, read_entries, read_identities
+from bandit_forest.service.recovery.replay import replay
+from bandit_forest.service.recovery.snapshots import load_snapshot, snapshot_files
+
+__all__ = ["BASE", "Recovered", "StorageFolder", "open_folder", "rebuild", "recover"]
+
+BASE = "base.bandit"
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageFolder:
+    """A project and the folder in which it goes on."""
+
+    project: Project
+    identity: StorageIdentity
+    recomputed_from: int
+    """Number of the first entry whose decisions were made by the engine that goes on."""
+    is_new_engine: bool
+    """Whether the last file of the journal was written by another engine."""
+
+    @property
+    def path(self) -> Path:
+        """Where its files are."""
+        return self.project.storage.folder
+
+    def empty_state(self) -> State:
+        """Return the state before the first entry."""
+        return State(self.project, self._first_bandit())
+
+    def _first_bandit(self) -> Bandit:
+        if self.identity.base is None:
+            return Bandit.from_settings(self.identity.settings)
+        data = (self.path / BASE).read_bytes()
+        if hashlib.sha256(data).hexdigest() != self.identity.base:
+            raise DamagedFileError(f"'{self.path / BASE}' is not the file that the journal began with.")
+        return Bandit.from_bytes(data, BASE)
+
+
+class Recovered(NamedTuple):
+    """A state that was recovered, and how."""
+
+    state: State
+    snapshot_seq: int
+    """The last entry of the snapshot that it began with; 0: none."""
+    n_replayed: int
+    n_differing: int
+    """Decisions that the forest would take differently now."""
+
+
+def open_folder(project: Project) -> StorageFolder:
+    """Return the folder of a project; refuse a project that contradicts what its folder was made with."""
+    folder = project.storage.folder
+    stored = {seq: StorageIdentity.from_text(text) for seq, text in read_identities(folder).items()}
+    if not stored:
+        identity = StorageIdentity.of(project.settings)
+        return StorageFolder(project=project, identity=identity, recomputed_from=1, is_new_engine=False)
+    identity = adopt(project, stored[max(stored)])
+    recomputed_from = last_seq(folder) + 1
+    for seq in sorted(stored, reverse=True):
+        if stored[seq].engine != identity.engine:
+            break
+        recomputed_from = seq
+    is_new = stored[max(stored)].engine != identity.engine
+    return StorageFolder(project=project, identity=identity, recomputed_from=recomputed_from, is_new_engine=is_new)
+
+
+def recover(folder: StorageFolder, *, until: int | None = None) -> Recovered:
+    """Bring back a state: that of the last good snapshot, and all entries after it.
+
+    Parameters
+    ----------
+    folder
+        The storage folder.
+    until
+        The last entry to apply; None: all.
+    """
+    last = last_seq(folder.path) if until is None else until
+    if folder.recomputed_from > 1:
+        _logger.warning(
+            "Decisions before entry %d were made by another growth rule and are not recomputed: the forest learns the "
+            "lessons of the journal anew.",
+            folder.recomputed_from,
+        )
+    state = _last_good(folder, last)
+    first = state.seq
+    entries = read_entries(folder.path, after=first, until=last)
+    n_differing = replay(state, entries, recomputed_from=folder.recomputed_from)
+    if n_differing:
+        _logger.warning(
+            "%d of %d replayed decisions would be different now: the forest was not made by this version of the "
+            "package on this kind of machine. What was decided and learned stands.",
+            n_differing,
+            last - first,
+        )
+    return Recovered(state, first, last - first, n_differing)
+
+
+def rebuild(folder: StorageFolder, *, until: int | None = None) -> State:
+    """Make a state from the whole journal, without any snapshot."""
+    state = folder.empty_state()
+    replay(state, read_entries(folder.path, until=until), recomputed_from=folder.recomputed_from)
+    return state
+
+
+def _last_good(folder: StorageFolder, last: int) -> State:
+    """Load the newest snapshot that is whole and of this engine; an empty state when there is none."""
+    for file in reversed(snapshot_files(folder.path)):
+        try:
+            state = load_snapshot(file, folder.project, folder.identity.engine)
+        except DamagedFileError as error:
+            _logger.warning("A snapshot is passed over: %s", error)
+            continue
+        if state.seq > last:
+            raise DamagedFileError(
+                f"'{file}' goes up to entry {state.seq}, but the journal in '{folder.path}' ends with entry {last}: "
+                "put its missing files back."
+            )
+        return state
+    return folder.empty_state()

@@ -1,0 +1,98 @@
+"""From the journal back to the state: every entry is applied again, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from bandit_forest.bandit.registry import Available
+from bandit_forest.service.domain.events import LEARNED, Event
+from bandit_forest.service.domain.state import State
+from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
+
+__all__ = ["replay"]
+
+
+def replay(state: State, entries: Iterable[Entry], *, recomputed_from: int = 1) -> int:
+    """Apply entries to a state; return the number of decisions that the forest would now take differently.
+
+    What was decided stands, whatever the forest would do now. A number above zero says that this forest is not the one
+    that decided: another version of the package, or another machine's arithmetic.
+
+    Parameters
+    ----------
+    state
+        The state before the first of the entries.
+    entries
+        Entries of the journal, in order.
+    recomputed_from
+        Number of the first entry that was made by the engine of this forest; decisions before it are not drawn again.
+    """
+    return sum(_apply(state, entry, is_recomputed=entry.seq >= recomputed_from) for entry in entries)
+
+
+def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
+    """Apply one entry; return whether the forest would decide differently."""
+    model, differs = state.bandit.model, False
+    if entry.kind == DECIDE:
+        event, available = _decided(state, entry)
+        if is_recomputed:  # so that draws go on from the same number
+            taken = event.action, event.propensity
+            known = taken if event.forest_action is None else (event.forest_action, event.forest_propensity)
+            differs = model.decide(event.context, available) != known
+        state.add_decision(event)
+    elif entry.kind == REWARD:
+        assert entry.reward is not None
+        model.learn(state.add_reward(_text(entry.event_id), entry.reward, entry.time))
+    elif entry.kind == EXPIRE:
+        lesson = state.add_expiry(_text(entry.event_id), entry.reward, entry.time)
+        if lesson is not None:
+            model.learn(lesson)
+    elif entry.kind == LEARN:
+        model.learn(state.add_foreign(_foreign(state, entry)))
+    else:
+        state.change_action(entry.kind, _text(entry.action))
+    state.seq, state.time = entry.seq, entry.time
+    return differs
+
+
+def _decided(state: State, entry: Entry) -> tuple[Event, Available]:
+    """Return the event of a decision, and what could have been decided."""
+    registry = state.bandit.registry
+    available = registry.enabled
+    if entry.available is not None:
+        available = registry.available(msgspec.json.decode(entry.available))
+    event = _event(state, entry)._replace(
+        n_available=len(available.indices),
+        model_version=state.bandit.model.version,
+        forest_action=None if entry.forest_action is None else registry.indices[entry.forest_action],
+        forest_propensity=entry.forest_propensity,
+        forest_value=entry.forest_value,
+    )
+    return event, available
+
+
+def _foreign(state: State, entry: Entry) -> Event:
+    return _event(state, entry)._replace(state=LEARNED, reward=entry.reward, reward_time=entry.time)
+
+
+def _event(state: State, entry: Entry) -> Event:
+    """Return the event that an entry begins."""
+    assert entry.propensity is not None
+    registry = state.bandit.registry
+    return Event(
+        _text(entry.event_id),
+        entry.time,
+        state.bandit.model.read(msgspec.json.decode(_text(entry.context))),
+        registry.indices[_text(entry.action)],
+        entry.propensity,
+        len(registry.enabled.indices),
+        0,
+    )
+
+
+def _text(text: str | None) -> str:
+    """Return a text that entries of this kind always have."""
+    assert text is not None
+    return text

@@ -1,0 +1,119 @@
+"""Snapshots: the state at one entry of the journal, so that a start need not replay everything. Never pickle.
+
+A snapshot is two files, named by the number of its last entry: a saved bandit, and lines of JSON with all the rest.
+Each has a checksum; the second knows the first's, is written last, and makes the snapshot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from bandit_forest import archive
+from bandit_forest.bandit import Bandit
+from bandit_forest.errors import DamagedFileError
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.domain.events import Event
+from bandit_forest.service.domain.state import State
+
+__all__ = ["SnapshotData", "load_snapshot", "remove_leftovers", "snapshot_files", "take_snapshot", "write_snapshot"]
+
+FORMAT = "bandit-forest snapshot"
+VERSION = 2
+_KEPT = 2
+_CHUNK = 500  # events turned into JSON at a time, so that decisions get their turn between
+_BANDIT = ".bandit"
+
+
+class SnapshotData(NamedTuple):
+    """A state as it was: nothing in it changes any more, so it can be written by a thread."""
+
+    header: dict[str, Any]
+    bandit: tuple[dict[str, Any], bytes]
+    events: tuple[tuple[str, list[Event]], ...]
+
+
+def take_snapshot(state: State, engine: str = "") -> SnapshotData:
+    """Take a state; this is all that holds up decisions."""
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "engine": engine,
+        "seq": state.seq,
+        "time": state.time,
+        "statistics": msgspec.json.decode(msgspec.json.encode(state.statistics.to_json())),  # a copy
+        "recent": list(state.recent),
+    }
+    events = (("waiting", list(state.waiting.values())), ("remembered", list(state.remembered.values())))
+    return SnapshotData(header, state.bandit.parts(), events)
+
+
+def write_snapshot(taken: SnapshotData, folder: Path) -> None:
+    """Write a snapshot whole or not at all, and remove those that are too old."""
+    name = folder / f"snapshot-{taken.header['seq']:015d}"
+    bandit = archive.pack(*taken.bandit)
+    archive.write(name.with_suffix(_BANDIT), bandit)
+    header = taken.header | {"bandit": hashlib.sha256(bandit).hexdigest()}
+    body = b"".join(line + b"\n" for line in _lines(header, taken))
+    archive.write(name.with_suffix(".json"), body + hashlib.sha256(body).hexdigest().encode())
+    for old in snapshot_files(folder)[:-_KEPT]:
+        old.unlink(missing_ok=True)
+        for suffix in (_BANDIT, ".bf"):
+            old.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def snapshot_files(folder: Path) -> list[Path]:
+    """Return the snapshots of a folder, oldest first."""
+    return sorted(folder.glob("snapshot-*.json"))
+
+
+def load_snapshot(file: Path, project: Project, engine: str) -> State:
+    """Read a snapshot, or refuse it when it is damaged, or not of this version of the package."""
+    lines = _checked_lines(file)
+    try:
+        header = lines[0]
+        if (header["format"], header["version"], header.get("engine")) != (FORMAT, VERSION, engine):
+            raise DamagedFileError(f"'{file}' was not written by this version of the package.")
+        bandit = file.with_suffix(_BANDIT).read_bytes()
+        if hashlib.sha256(bandit).hexdigest() != header["bandit"]:
+            raise DamagedFileError(f"'{file.with_suffix(_BANDIT)}' is not the file that '{file}' was written with.")
+        state = State(project, Bandit.from_bytes(bandit, str(file)))
+        state.seq, state.time = header["seq"], header["time"]
+        state.statistics.restore(header["statistics"])
+        state.recent.extend(header["recent"])
+        for kind, items in lines[1:]:
+            getattr(state, kind).update((item[0], Event.from_json(item)) for item in items)
+    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+        if isinstance(error, DamagedFileError):
+            raise
+        raise DamagedFileError(f"'{file}' is damaged: {error}.") from error
+    return state
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process was writing, and bandits without their second file."""
+    for leftover in folder.glob(".*.tmp"):
+        leftover.unlink()
+    for suffix in (_BANDIT, ".bf"):
+        for file in folder.glob(f"snapshot-*{suffix}"):
+            if not file.with_suffix(".json").exists():
+                file.unlink()
+
+
+def _lines(header: dict[str, Any], taken: SnapshotData) -> Iterator[bytes]:
+    yield msgspec.json.encode(header)
+    for kind, items in taken.events:
+        for start in range(0, len(items), _CHUNK):
+            yield msgspec.json.encode([kind, [item.to_json() for item in items[start : start + _CHUNK]]])
+
+
+def _checked_lines(file: Path) -> list[Any]:
+    *lines, digest = file.read_bytes().split(b"\n")
+    body = b"".join(line + b"\n" for line in lines)
+    if not lines or hashlib.sha256(body).hexdigest().encode() != digest:
+        raise DamagedFileError(f"'{file}' is damaged: its checksum does not fit its content.")
+    return [msgspec.json.decode(line) for line in lines]

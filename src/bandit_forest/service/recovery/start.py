@@ -1,0 +1,162 @@
+"""The life of a service: it starts on a storage folder, takes snapshots, and stops."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+from bandit_forest import archive
+from bandit_forest.bandit import Bandit
+from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.storage_identity import StorageIdentity
+from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.errors import ServiceError
+from bandit_forest.service.journal.entries import ADD, Entry
+from bandit_forest.service.journal.files import create_file, folder_lock, journal_files
+from bandit_forest.service.journal.journal import Journal
+from bandit_forest.service.recovery.recover import BASE, open_folder, recover
+from bandit_forest.service.recovery.snapshots import remove_leftovers, take_snapshot, write_snapshot
+
+__all__ = ["Service", "begin_from"]
+
+
+class Service:
+    """A started service: operations are applied to its `context`.
+
+    All of it belongs to one thread (the event loop's). An operation is synchronous and short; it checks first
+    (raising a `ServiceError` before anything has changed), then applies the change in memory, hands it to the journal,
+    and returns a result whose `commit` must be awaited before anybody is told.
+
+    Parameters
+    ----------
+    context
+        State, journal and clock.
+    engine
+        What makes the decisions.
+    release
+        Gives the storage folder free.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bandit_forest.bandit import BooleanFeature
+    >>> from bandit_forest.service.config.tables import Actions, Storage
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> project = Project(
+    ...     actions=Actions(names=("red", "blue")),
+    ...     context={"member": BooleanFeature()},
+    ...     storage=Storage(folder=Path(folder.name)),
+    ... )
+    >>> service = Service.start(project)
+    >>> service.context.bandit.actions
+    {'red': 'enabled', 'blue': 'enabled'}
+    >>> service.stop()
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, context: ServiceContext, *, engine: str, release: Callable[[], None]) -> None:
+        self.context = context
+        self._engine = engine
+        self._release = release
+        self._last_snapshot = time.monotonic()
+
+    @classmethod
+    def start(cls, project: Project, *, clock: Callable[[], float] = time.time) -> Self:
+        """Lock the storage folder, load the last good snapshot, replay the journal, start the writer thread.
+
+        Parameters
+        ----------
+        project
+            What is decided. Its context, reward range, capacity and forest must be those that the storage folder was
+            made with; everything else may change between two starts. Actions that the folder has never known are added.
+        clock
+            Seconds since 1970; time enters the state through journalled operations only.
+        """
+        path = project.storage.folder
+        lock = folder_lock(path)
+        try:
+            remove_leftovers(path)
+            folder = open_folder(project)
+            recovered = recover(folder)
+            identity = folder.identity
+            journal = Journal(path, identity.to_text(), project.storage, new_file=folder.is_new_engine)
+        except BaseException:
+            lock.close()
+            raise
+        context = ServiceContext(recovered.state, journal, clock)
+        context.snapshot_seq = recovered.snapshot_seq
+        service = cls(context, engine=identity.engine, release=lock.close)
+        try:
+            service._add_actions(project.actions.names)
+            journal.tail.result()
+        except BaseException:
+            with suppress(ServiceError):
+                service.stop()
+            raise
+        return service
+
+    def stop(self) -> None:
+        """Write what is queued, take a last snapshot when there is something new, release the folder."""
+        try:
+            self.context.journal.close()
+            if self.context.state.seq > self.context.snapshot_seq:
+                self.snapshot()()
+        finally:
+            self._release()
+
+    @property
+    def snapshot_due(self) -> bool:
+        """Whether a snapshot should be taken now, by the project's intervals."""
+        storage, n_new = self.context.project.storage, self.context.state.seq - self.context.snapshot_seq
+        waited = time.monotonic() - self._last_snapshot >= storage.snapshot_seconds
+        return not self.context.failing and (n_new >= storage.snapshot_events or (n_new > 0 and waited))
+
+    def snapshot(self) -> Callable[[], None]:
+        """Take the state now; the function returned writes it, and is to be called in a thread.
+
+        Only this call holds up decisions. The writing waits until the journal is as far, so that a snapshot never knows
+        more than the journal; `StorageError` when the disk refuses that.
+        """
+        context, start, moment = self.context, time.perf_counter(), time.time()
+        taken, commit = take_snapshot(context.state, self._engine), context.journal.tail
+        seconds = time.perf_counter() - start
+        self._last_snapshot = time.monotonic()
+
+        def write() -> None:
+            if commit.result():
+                write_snapshot(taken, context.project.storage.folder)
+                context.snapshot_seq, context.snapshot_time = taken.header["seq"], moment
+                context.snapshot_seconds = seconds
+
+        return write
+
+    def _add_actions(self, names: tuple[str, ...]) -> None:
+        """Add the actions that the folder has never known."""
+        state = self.context.state
+        for name in names:
+            if state.bandit.registry.state(name) is None:
+                state.change_action(ADD, name)
+                self.context.record([Entry(state.seq + 1, self.context.now(), ADD, action=name)])
+
+
+def begin_from(project: Project, file: Path) -> None:
+    """Let the new storage folder of a project begin with a saved bandit.
+
+    The folder takes over what the bandit was made with; the project must not contradict it.
+    """
+    folder = project.storage.folder
+    if journal_files(folder):
+        refuse("folder", "[storage]", "new, to begin with a saved bandit", str(folder))
+    data = file.read_bytes()
+    bandit = Bandit.from_bytes(data, str(file))
+    if bandit.policy is None:
+        raise InvalidArgumentError(f"'{file}' has not learned its features yet: serve it after its warm-up.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    archive.write(folder / BASE, data)
+    identity = StorageIdentity.of(bandit.settings, hashlib.sha256(data).hexdigest())
+    create_file(folder, 1, identity.to_text()).close()

@@ -1,0 +1,153 @@
+"""The commands of the service: begin a project, serve it, change its actions, and keep its data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bandit_forest.errors import InvalidArgumentError, MissingExtraError
+
+if TYPE_CHECKING:
+    from bandit_forest.client import Client
+    from bandit_forest.service.config.project import Project
+
+__all__ = ["register"]
+
+ActionName = Annotated[str, typer.Argument(help="The name of the action.")]
+ProjectFile = Annotated[Path, typer.Argument(help="The project file.")]
+_FILE = Path("bandit-forest.toml")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    for command in (init, serve, export, backup, verify):
+        app.command()(command)
+    changes = typer.Typer(help="List and change the actions of a running service.", no_args_is_help=True)
+    changes.command(name="list")(list_actions)
+    for change in (add, disable, enable):
+        changes.command()(change)
+    app.add_typer(changes, name="actions")
+
+
+def init(project: ProjectFile = _FILE) -> None:
+    """Write a commented example of a project file."""
+    with _service_extra():
+        from bandit_forest.service.config.project_file import example_project
+
+    try:
+        with project.open("x", encoding="utf-8") as file:
+            file.write(example_project())
+    except OSError as error:
+        raise InvalidArgumentError(f"'{project}' cannot be written: {error.strerror}.") from error
+    typer.echo(f"Written: {project}. Serve it with: bandit-forest serve {project}")
+
+
+def serve(
+    project: ProjectFile = _FILE,
+    host: Annotated[str | None, typer.Option(help="Where to listen; else as the project says.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = None,
+    saved: Annotated[
+        Path | None, typer.Option("--from", help="A saved Bandit with which a new storage folder begins.")
+    ] = None,
+) -> None:
+    """Serve decisions over HTTP until stopped."""
+    with _service_extra():
+        from msgspec.structs import replace
+
+        from bandit_forest.service.http import server
+        from bandit_forest.service.recovery.start import begin_from
+
+    loaded = _load(project)
+    given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    changed = replace(loaded, server=replace(loaded.server, **given))
+    if saved is not None:
+        begin_from(changed, saved)
+    server.serve(changed, started=lambda address: typer.echo(f"'{loaded.name}' decides at {address}"))
+
+
+def export(
+    table: Annotated[Path, typer.Argument(help="The Parquet file to write.")],
+    project: ProjectFile = _FILE,
+) -> None:
+    """Write the whole history as a Parquet file, one row per event."""
+    with _service_extra():
+        from bandit_forest.service.recovery.export import export_journal
+
+    typer.echo(f"Events written: {export_journal(_load(project), table)}")
+
+
+def backup(
+    folder: Annotated[Path, typer.Argument(help="An empty or new folder.")],
+    project: ProjectFile = _FILE,
+) -> None:
+    """Copy journal and snapshot, also while the service runs."""
+    with _service_extra():
+        from bandit_forest.service.recovery.backup import back_up
+
+    back_up(_load(project), folder)
+    typer.echo(f"Copied to {folder}")
+
+
+def verify(project: ProjectFile = _FILE) -> None:
+    """Rebuild the forest from the whole journal, and compare it with the one that a start would recover."""
+    with _service_extra():
+        from bandit_forest.service.recovery.verify import verify as verify_folder
+
+    typer.echo(verify_folder(_load(project)))
+
+
+def list_actions(project: ProjectFile = _FILE) -> None:
+    """List the actions with their states."""
+    with _client(project) as client:
+        for name, state in client.actions().items():
+            typer.echo(f"{state:9} {name}")
+
+
+def add(name: ActionName, project: ProjectFile = _FILE) -> None:
+    """Add an action."""
+    with _client(project) as client:
+        client.add_action(name)
+
+
+def disable(name: ActionName, project: ProjectFile = _FILE) -> None:
+    """Take an action out of play for now."""
+    with _client(project) as client:
+        client.disable_action(name)
+
+
+def enable(name: ActionName, project: ProjectFile = _FILE) -> None:
+    """Bring a disabled action back."""
+    with _client(project) as client:
+        client.enable_action(name)
+
+
+def _client(project: Path) -> Client:
+    """Return a client of a project's running service, with the first key for administration that is at hand."""
+    from bandit_forest.client import Client
+
+    loaded = _load(project)
+    names = [key.removeprefix("env:") for key in loaded.keys.admin if key.startswith("env:")]
+    key = next((os.environ[name].strip() for name in names if name in os.environ), None)
+    return Client(f"http://{loaded.server.host}:{loaded.server.port}", key=key)
+
+
+def _load(project: Path) -> Project:
+    with _service_extra():
+        from bandit_forest.service.config.project_file import load_project
+
+    return load_project(project)
+
+
+@contextmanager
+def _service_extra() -> Iterator[None]:
+    """Tell the cure when what is imported needs something that is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        cure = "pip install 'bandit-forest[service]'"
+        raise MissingExtraError(f"The service needs {error.name}: {cure}.") from error

@@ -1,0 +1,111 @@
+"""The commands `evaluate` and `learn`: what they print, what they write, and how they end."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+from logs import honest_log
+
+from bandit_forest import BanditForest
+from bandit_forest.cli import main
+from bandit_forest.evaluation.writers import write_parquet, write_vw
+
+COLUMNS = ["--column", "action=offer", "--column", "reward=bought", "--column", "propensity=chance"]
+
+
+def run(monkeypatch, *arguments: object) -> object:
+    """Run the command in this process; return its exit status, or the line that it ends with."""
+    monkeypatch.setattr(sys, "argv", ["bandit-forest", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Write two halves of a log in which young people buy with a discount, and others with a banner."""
+    rng = np.random.default_rng(0)
+    for name in ("first", "second"):
+        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["offer", "bought", "chance", "age", "city"])
+            for _ in range(3000):
+                age, city, action = int(rng.integers(18, 80)), rng.choice(["Paris", "Lannion"]), int(rng.integers(2))
+                rows.writerow(
+                    [
+                        ["banner", "discount"][action],
+                        int(rng.random() < (0.6 if action == (age < 45) else 0.2)),
+                        0.5,
+                        age,
+                        city,
+                    ]
+                )
+    return tmp_path
+
+
+def test_from_a_table_to_a_decision(monkeypatch, capsys, tables):
+    forest, page = tables / "new.bf", tables / "report.html"
+    assert run(monkeypatch, "learn", tables / "first.csv", *COLUMNS, "--out", forest, "--trees", 10) == 0
+    printed = capsys.readouterr().out
+    assert "Learned from 3,000 events" in printed
+    assert (tables / "new.encoder.json").is_file()
+    assert BanditForest.load(forest).action_names == ("banner", "discount")
+    policies = ["--policy", forest, "--policy", "always:discount", "--policy", "uniform"]
+    evaluate = ["evaluate", tables / "second.csv", *COLUMNS, *policies]
+    assert run(monkeypatch, *evaluate, "--require", "new > logged", "--report", page) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("new is better than logged: +")
+    assert "Looks without a fault: 17 of 17" in printed
+    content = page.read_text()
+    assert "new is better than logged" in content
+    assert content.count("<svg") == 5
+    assert "http://" not in content.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    )
+    assert run(monkeypatch, *evaluate, "--require", "uniform > new", "--require", "new > 0.9") == 3
+    assert capsys.readouterr().err == "Not met: uniform > new\nNot met: new > 0.9\n"
+
+
+def test_json(monkeypatch, capsys, tables):
+    assert run(monkeypatch, "evaluate", tables / "second.csv", *COLUMNS, "--policy", "always:banner", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["n_events"] == 3000
+    assert "always banner" in document["policies"]
+
+
+def test_other_formats(monkeypatch, capsys, tmp_path):
+    log, _ = honest_log(2000)
+    write_vw(log, tmp_path / "log.vw")
+    write_parquet(log, tmp_path / "log.parquet")
+    for name in ("log.vw", "log.parquet"):
+        assert run(monkeypatch, "evaluate", tmp_path / name, "--policy", "always:1", "--policy", "uniform") == 0
+        assert "uniform" in capsys.readouterr().out
+    assert run(monkeypatch, "learn", tmp_path / "log.parquet", "--out", tmp_path / "forest.bf", "--trees", 5) == 0
+    assert run(monkeypatch, "evaluate", tmp_path / "log.parquet", "--policy", f"new={tmp_path / 'forest.bf'}") == 0
+    assert "new" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["log.what", "--policy", "uniform"], "'format'"),
+        (["log.vw", "--policy", "nothing.bf"], "'policy'"),
+        (["log.vw", "--policy", "uniform", "--require", "uniform"], "'require'"),
+        (["log.vw", "--policy", "uniform", "--require", "uniform > many"], "'require'"),
+        (["log.vw", "--policy", "uniform", "--encoder", "nowhere.json"], "'encoder'"),
+        (["log.csv", "--policy", "uniform", "--column", "colour=red"], "'column'"),
+        (["nowhere.vw", "--policy", "uniform"], "'path'"),
+    ],
+)
+def test_refusals_are_one_line(monkeypatch, tmp_path, arguments, told):
+    log, _ = honest_log(300)
+    write_vw(log, tmp_path / "log.vw")
+    (tmp_path / "log.csv").write_text("action,reward,propensity\n")
+    monkeypatch.chdir(tmp_path)
+    ended = run(monkeypatch, "evaluate", *arguments)
+    assert ended.startswith("bandit-forest: The ")
+    assert told in ended

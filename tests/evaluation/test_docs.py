@@ -1,0 +1,35 @@
+"""The commands of the how-to, on the files that the how-to makes."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from bandit_forest.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
+
+
+def test_the_commands_of_the_how_to(monkeypatch, capsys, tmp_path):
+    page = PAGE.read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for example in doctest.DocTestParser().get_examples(page):
+        exec(example.source, names)
+        if "write_offers" in names:
+            break
+    for number, month in enumerate(("october", "november"), start=1):
+        names["write_offers"](tmp_path / f"{month}.csv", 10_000, number)
+    monkeypatch.chdir(tmp_path)
+    commands = re.search(r"```console\n(.*?)```", page, re.DOTALL)[1].splitlines()
+    for command in commands:
+        monkeypatch.setattr(sys, "argv", shlex.split(command))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+    assert "new is better than logged" in capsys.readouterr().out
+    assert (tmp_path / "november.html").stat().st_size > 10_000

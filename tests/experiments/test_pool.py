@@ -1,0 +1,102 @@
+"""Tasks in processes of their own, and what is seen of them."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bandit_forest.experiments.run.display import Display
+from bandit_forest.experiments.run.plan import Stage
+from bandit_forest.experiments.run.pool import TaskFailedError, Update, run_tasks
+
+PATIENCE = 120.0
+
+
+@dataclass(frozen=True)
+class Doing:
+    """A task that does something with a folder."""
+
+    what: str
+    folder: Path
+    size: int = 1
+
+    @property
+    def label(self) -> str:
+        return f"Doing {self.what}"
+
+    def run(self, report) -> None:
+        report(0, None)
+        if self.what == "wrong":
+            raise ValueError("something is wrong")
+        if self.what == "nothing for long":
+            time.sleep(PATIENCE)
+        if self.what == "harm":
+            os.kill(os.getpid(), signal.SIGKILL)
+        (self.folder / f"{self.what}-{os.environ['OMP_NUM_THREADS']}").touch()
+
+
+def test_tasks_have_processes_of_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    run_tasks([Doing("this", tmp_path), Doing("that", tmp_path)], jobs=2, on_update=lambda *_: None)
+    assert {path.name for path in tmp_path.iterdir()} == {"this-1", "that-1"}
+    assert os.environ["OMP_NUM_THREADS"] == "3"
+    assert "MKL_NUM_THREADS" not in os.environ
+
+
+FIRST_PROCESS = """
+import signal
+from bandit_forest.experiments.run.pool import run_tasks
+
+class Asking:
+    label, size = "Asking", 1
+
+    def run(self, report):
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        print("deaf" if signal.SIGINT in blocked else "hears", flush=True)
+
+if __name__ == "__main__":
+    run_tasks([Asking()], jobs=1, on_update=lambda *_: None)
+    print("hears" if signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()) else "deaf")
+"""
+
+
+def test_the_first_process_of_all_is_born_deaf_to_ctrl_c(tmp_path: Path):
+    (tmp_path / "script.py").write_text(FIRST_PROCESS)
+    ended = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["deaf", "hears"]
+
+
+@pytest.mark.parametrize(
+    ("what", "why"), [("wrong", "ValueError: something is wrong"), ("harm", "its process ended with code -9")]
+)
+def test_a_task_that_fails_is_named_and_stops_the_others(what: str, why: str, tmp_path: Path):
+    began = time.monotonic()
+    with pytest.raises(TaskFailedError, match=f"Doing {what} failed: {why}"):
+        run_tasks([Doing("nothing for long", tmp_path), Doing(what, tmp_path)], jobs=2, on_update=lambda *_: None)
+    assert time.monotonic() - began < PATIENCE / 2
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_task_that_has_all_but_finished_is_waited_for(terminal: bool, tmp_path: Path):
+    tasks = [Doing("this", tmp_path), Doing("that", tmp_path)]
+    stage = Stage(name="Trials", unit="events", tasks=tasks, n_done=0, jobs=2)
+    console = Console(file=io.StringIO(), force_terminal=terminal, color_system=None, width=100)
+    with Display(console) as display:
+        update = display.watch(stage)
+        update(0, Update(0, None))
+        update(1, Update(0, None))
+        update(0, Update(tasks[0].size, 0.25))  # all events, but its file is still to be named
+        update(1, Update(tasks[1].size, 0.5, is_finished=True))
+        update(0, Update(tasks[0].size, 0.25, is_finished=True))
+    shown = console.file.getvalue()
+    assert shown.index("reward 50.0%") < shown.rindex("reward 25.0%")

@@ -1,0 +1,74 @@
+"""The export: a Parquet file with a row an event."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from projects import Clock, context, make_project, opened
+
+from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.service.config.tables import RewardRule
+from bandit_forest.service.recovery.export import export_journal
+
+EXPIRED_AT = 1_000_101.0
+
+
+def test_every_event_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bandit_forest.service.recovery.export._ROWS", 2)  # several groups
+    project = make_project(tmp_path / "data", reward=RewardRule(low=-1, high=2, window_seconds=100))
+    clock = Clock()
+    with opened(project, clock) as decider:
+        decider.decide(context(1), event_id="expired")
+        first = decider.decide(context(2), event_id="rewarded", available_actions=["c", "a"])
+        decider.reward("rewarded", 1.5)
+        clock.now = EXPIRED_AT
+        decider.expire()
+        decider.learn({"city": "Paris", "member": False}, action="b", reward=-1, propensity=0.25, event_id="learned")
+        decider.decide(context(3), event_id="waiting").commit.result()
+        assert export_journal(project, tmp_path / "events.parquet") == 4  # while it runs
+    rows = {row["event_id"]: row for row in pq.read_table(tmp_path / "events.parquet").to_pylist()}
+    assert list(rows) == ["rewarded", "expired", "learned", "waiting"]
+    assert {name: row["state"] for name, row in rows.items()} == {name: name for name in rows}
+    rewarded = rows["rewarded"]
+    assert rewarded["time"] == datetime.fromtimestamp(1_000_000, UTC)
+    assert (rewarded["action"], rewarded["propensity"], rewarded["reward"]) == (first.action, 0.5, 1.5)
+    assert rewarded["available_actions"] == ["c", "a"]
+    assert {name: rewarded[f"context.{name}"] for name in context(2)} == context(2)
+    assert rows["expired"]["reward"] is None
+    assert rows["expired"]["reward_time"] == datetime.fromtimestamp(EXPIRED_AT, UTC)
+    assert (rows["learned"]["reward"], rows["learned"]["context.age"]) == (-1.0, None)
+    assert rows["waiting"]["reward_time"] is None
+
+
+def test_the_shadow_choice_is_a_column(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "data", mode="shadow")
+    with opened(project) as decider:
+        decided = decider.decide(context(), action="b", propensity=0.5)
+    export_journal(project, tmp_path / "events.parquet")
+    (row,) = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    told = (row["action"], row["propensity"], row["forest_action"], row["forest_propensity"], row["forest_value"])
+    assert told == ("b", 0.5, *decided[4:7])
+
+
+def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "data")
+    with pytest.raises(InvalidArgumentError, match="a folder with a journal"):
+        export_journal(project, tmp_path / "events.parquet")
+    with opened(project) as decider:
+        decider.decide(context())
+    next((tmp_path / "data").glob("journal*")).write_bytes(b"damaged" * 1000)
+    with pytest.raises(ValueError, match="damaged"):
+        export_journal(project, tmp_path / "events.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_whole_numbers_of_any_size_are_exported(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "data")
+    with opened(project) as decider:
+        for age in (2**53 + 1, 2**64 - 1):
+            decider.decide(context() | {"age": age})
+    export_journal(project, tmp_path / "events.parquet")
+    assert pq.read_table(tmp_path / "events.parquet")["context.age"].to_pylist() == [2.0**53, 2.0**64]

@@ -1,0 +1,100 @@
+"""Storage folders that version 0.1 wrote: they open, keep every event, and go on."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from projects import Clock, Decider
+
+from bandit_forest.bandit import forests
+from bandit_forest.forest import BanditForest
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.project_file import load_project
+from bandit_forest.service.journal.files import journal_files
+from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
+from bandit_forest.service.recovery.verify import verify
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+CONTEXT = {"age": 31.5, "city": "Paris", "plan": "gold", "member": True}
+
+
+@pytest.fixture(params=["elimination", "greedy"])
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
+    shutil.copytree(GOLDEN / request.param, tmp_path, dirs_exist_ok=True)
+    return load_project(tmp_path / "project.toml")
+
+
+def expected(project: Project) -> dict[str, Any]:
+    return json.loads((project.storage.folder.parent / "expected.json").read_text())
+
+
+def is_same_engine(project: Project) -> bool:
+    return open_folder(project).recomputed_from == 1
+
+
+def check_events(project: Project) -> None:
+    """Everything but the forest is as it was, whatever made the decisions."""
+    known, state = expected(project), rebuild(open_folder(project))
+    assert (state.seq, state.time) == (known["seq"], known["time"])
+    assert list(state.waiting) == known["waiting"]
+    finished = [[event.event_id, event.state, event.reward] for event in state.remembered.values()]
+    assert finished == known["remembered"]
+    statistics = state.statistics
+    counts = (statistics.decisions, statistics.total.n_rewards, statistics.expired, statistics.learned)
+    assert counts == (known["decisions"], known["rewards"], known["expired"], known["learned"])
+    assert [list(action) for action in state.bandit.registry.to_json()] == known["actions"]
+    assert state.bandit.version == known["model_version"]
+
+
+def go_on(project: Project) -> None:
+    decider = Decider.open(project, clock=Clock(1_000_400.0))
+    last = decider.decide(CONTEXT, event_id="last")
+    assert last.action in decider.context.bandit.actions
+    decider.reward("last", 1.0)
+    for number in range(30):
+        decided = decider.decide(CONTEXT, event_id=f"new{number}")
+        decider.reward(decided.event_id, 3.0)
+    decider.close()
+
+
+def test_every_event_is_kept(project: Project) -> None:
+    check_events(project)
+
+
+def test_a_folder_of_the_same_engine_is_verified_bit_for_bit_and_goes_on(project: Project) -> None:
+    if not is_same_engine(project):
+        pytest.skip("this rule of growth has changed since: its folder is tested below")
+    folder = open_folder(project)
+    (old,) = folder.path.glob("snapshot-*.bf")
+    forest = rebuild(folder, until=int(old.stem.removeprefix("snapshot-"))).bandit.forest("the test")
+    assert forest._to_bytes() == BanditForest.load(old)._to_bytes()
+    assert recover(folder).n_differing == 0  # each decision is drawn again, with the same propensity
+    assert verify(project).recomputed_from == 1
+    go_on(project)
+    proof = verify(project)
+    assert (proof.recomputed_from, proof.n_entries) == (1, expected(project)["seq"] + 61)
+
+
+def test_the_forest_of_another_engine_learns_the_lessons_anew(
+    project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    seq = expected(project)["seq"]
+    if is_same_engine(project):
+        monkeypatch.setattr(forests, "_ENGINES", {"Elimination": "elimination-9", "Greedy": "greedy-9"})
+    check_events(project)
+    with caplog.at_level(logging.WARNING):
+        go_on(project)
+    sentence = f"ecisions before entry {seq + 1} were made by another growth rule and are not recomputed"
+    assert sentence in caplog.text
+    assert sentence in str(verify(project))
+    assert len(journal_files(project.storage.folder)) == 2
+    caplog.clear()
+    go_on_again = Decider.open(project, clock=Clock(1_000_600.0))
+    assert go_on_again.status().model_version == expected(project)["model_version"] + 31
+    go_on_again.close()
+    assert "would be different" not in caplog.text
