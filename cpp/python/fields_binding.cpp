@@ -47,7 +47,7 @@ struct Number {
     Outcome outcome(PyObject* value) const {
         double number = NAN;
         if (PyFloat_CheckExact(value)) {
-            number = PyFloat_AS_DOUBLE(value);
+            number = PyFloat_AsDouble(value);
         } else if (PyLong_CheckExact(value)) {
             constexpr long long most = 1LL << 53;  // beyond, a whole number may not be a double
             int overflow = 0;
@@ -120,7 +120,7 @@ class FieldReader {
         if (!bits.is_valid()) {
             throw nb::python_error();
         }
-        char* const values = PyBytes_AS_STRING(bits.ptr());
+        char* const values = PyBytes_AsString(bits.ptr());
         std::fill_n(values, n_variables_, '\0');
         Py_ssize_t position = 0;
         Py_ssize_t n_found = 0;
@@ -138,7 +138,7 @@ class FieldReader {
                 values[outcome.variable] = static_cast<char>(outcome.code);
             }
         }
-        return n_found == PyDict_GET_SIZE(context.ptr()) ? std::optional(bits) : std::nullopt;
+        return n_found == PyDict_Size(context.ptr()) ? std::optional(bits) : std::nullopt;
     }
 
    private:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bandit_forest.errors import InvalidArgumentError
-from contest.page import fill_page
+from contest.page import fill_pages
 from contest.paired import Difference, Tally, paired_difference, tally
 from contest.rewards import MODES, draw_rewards
 from contest.rows import append_row, drop_partial_rows, read_rows
@@ -76,13 +76,14 @@ def test_half_a_point_counts_unless_the_test_decides():
     assert str(tally(differences[:2], by_test=True)) == "1 / 1 / 0"
 
 
-def test_a_page_gets_its_tables_between_the_markers():
-    page = "# A\n<!-- one -->\nold\n<!-- end -->\ntext\n<!-- two -->\n<!-- end -->\n"
-    filled = fill_page(page, {"one": "| 1 |", "two": "| 2 |"})
-    assert filled == "# A\n<!-- one -->\n| 1 |\n<!-- end -->\ntext\n<!-- two -->\n| 2 |\n<!-- end -->\n"
-    assert fill_page(filled, {"one": "| 1 |", "two": "| 2 |"}) == filled
+def test_pages_get_their_tables_between_the_markers():
+    pages = ["# A\n<!-- one -->\nold\n<!-- end -->\ntext\n", "<!-- two -->\n<!-- end -->\n"]
+    tables = {"two": "| 2 |", "one": "| 1 |"}
+    filled = fill_pages(pages, tables)
+    assert filled == ["# A\n<!-- one -->\n| 1 |\n<!-- end -->\ntext\n", "<!-- two -->\n| 2 |\n<!-- end -->\n"]
+    assert fill_pages(filled, tables) == filled
     with pytest.raises(InvalidArgumentError, match="'<!-- three -->'"):
-        fill_page(page, {"three": ""})
+        fill_pages(pages, {"three": ""})
 
 
 def test_a_row_that_was_cut_off_is_left_out(tmp_path):
