@@ -269,7 +269,7 @@ def test_a_clock_in_an_old_header_is_read_if_it_is_the_path_s(saved):
     header["parameters"]["growth"] = growth | {"clock": "path"}
     assert_continue_alike(BanditForest._from_parts(header, arrays, name="forest.bf"), grown_forest())
     header["parameters"]["growth"] = growth | {"clock": "forest"}
-    with pytest.raises(DamagedFileError, match="grew by a rule of version 0.1 that is gone"):
+    with pytest.raises(DamagedFileError, match=r"grew by a rule of version 0.1 that is gone"):
         BanditForest._from_parts(header, arrays, name="forest.bf")
     header["parameters"]["growth"] = growth | {"estimate": "geometric"}
     with pytest.raises(DamagedFileError, match=r"must be one of 'plays', 'visits', 'scaled', 'weights'"):

@@ -24,6 +24,7 @@ from typing import Any
 from bandit_forest.service.decider import Decider
 from bandit_forest.service.journal_files import journal_files
 from bandit_forest.service.project_file import load_project
+
 from bandit_forest.service.recovery import adopted, rebuild
 
 GROWTHS = {
