@@ -63,7 +63,7 @@ def trace_decision() -> list[str]:
             asyncio.run(_decide_twice(HttpServer(Service.start(project), listener), listener.getsockname()[1], trace))
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     return trace.modules
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-import orjson
+import msgspec
 import uvloop
 from rich.console import Console
 
@@ -155,10 +155,10 @@ class PairClient(Connection):
             return
         self.decided = True
         self.load.latencies.append(time.perf_counter() - self.sent)
-        decision = orjson.loads(body)
+        decision = msgspec.json.decode(body)
         reward = float(decision["action"] == best_action(self.context))
         document = {"event_id": decision["event_id"], "reward": reward}
-        self.transport.write(post("/v1/reward", orjson.dumps(document)))
+        self.transport.write(post("/v1/reward", msgspec.json.encode(document)))
 
 
 class BatchClient(Connection):
@@ -192,9 +192,9 @@ def prepare(n_events: int) -> Prepared:
     for _ in range(N_PREPARED if n_events == 1 else 20):
         contexts = [{f"x{number}": random.random() < 0.5 for number in range(N_VARIABLES)} for _ in range(n_events)]
         if n_events == 1:
-            request = post("/v1/decide", orjson.dumps({"context": contexts[0]}))
+            request = post("/v1/decide", msgspec.json.encode({"context": contexts[0]}))
         else:
-            request = post("/v1/decide/batch", orjson.dumps({"events": [{"context": one} for one in contexts]}))
+            request = post("/v1/decide/batch", msgspec.json.encode({"events": [{"context": one} for one in contexts]}))
         prepared.append((request, contexts[0]))
     return prepared
 
