@@ -12,12 +12,12 @@ from pathlib import Path
 from rich.console import Console
 
 from contest.entrants import FOREST, choose_entrants
-from contest.figure import draw_figure
-from contest.page import fill_pages
+from contest.report.figure import draw_figure
+from contest.report.page import fill_pages
+from contest.report.tables import all_tables
 from contest.results import Results
 from contest.rewards import MODES
 from contest.split import SPLIT
-from contest.tables import all_tables
 
 
 def main() -> None:

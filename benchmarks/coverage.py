@@ -22,8 +22,8 @@ from rich.table import Table
 
 from bandit_forest import BanditForest, InvalidArgumentError
 from bandit_forest.evaluation import Level, Log, Target, always, as_it_stands, column, evaluate, uniform
-from bandit_forest.evaluation.estimators import weights_of
-from bandit_forest.evaluation.sequences import LowerBound
+from bandit_forest.evaluation.statistics.estimators import weights_of
+from bandit_forest.evaluation.statistics.sequences import LowerBound
 from bandit_forest.worlds import HiddenTree, Linear
 
 N_VARIABLES, N_ACTIONS, N_TREES = 20, 4, 20

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from crash_runs import Ledger, run_crashes, write_project
+from harness.crash_runs import Ledger, run_crashes, write_project
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from guarantee_runs import (
+from harness.guarantee_runs import (
     FOREST,
     MAX_DEPTH,
     N_TREES,

@@ -22,7 +22,7 @@ import msgspec
 import uvloop
 from rich.console import Console
 
-from service_process import ServiceProcess
+from harness.service_process import ServiceProcess
 
 N_VARIABLES = 100
 ACTIONS = ("a", "b", "c", "d")

@@ -21,8 +21,8 @@ from rich.table import Table
 
 from bandit_forest.errors import BanditForestError
 from bandit_forest.worlds.datasets import load
-from rivals import ForestKind, Measurement, make_forest, play_forest, play_vowpal_wabbit
-from streams import batches, make_world
+from harness.rivals import ForestKind, Measurement, make_forest, play_forest, play_vowpal_wabbit
+from harness.streams import batches, make_world
 
 VOWPAL_WABBIT = "--squarecb"
 FORESTS = (

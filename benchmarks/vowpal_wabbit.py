@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from contest.policies.vowpal_wabbit import N_BITS
-from rivals import ForestKind, play_forest, run_vowpal_wabbit, write_events
-from streams import make_world
+from harness.rivals import ForestKind, play_forest, run_vowpal_wabbit, write_events
+from harness.streams import make_world
 
 WORLDS = ("covtype", "adult", "census1990")
 FAMILIES = {

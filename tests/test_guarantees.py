@@ -1,14 +1,9 @@
 """The paper's guarantees, measured over seeded runs on cheap worlds: `benchmarks/guarantees.py` has the full size."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
-
-from guarantee_runs import N_FOREST_WORLDS, Setting
+from harness.guarantee_runs import N_FOREST_WORLDS, Setting
 
 RUNS = 200
 

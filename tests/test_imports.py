@@ -77,7 +77,7 @@ def modules_after(statement: str) -> set[str]:
         "bandit_forest.baselines",
         "bandit_forest.simulation",
         "bandit_forest.cli",
-        "bandit_forest.demo",
+        "bandit_forest.cli.demo",
         "bandit_forest.evaluation",
         "bandit_forest.evaluation.readers",
         "bandit_forest.adapters",

@@ -3,8 +3,8 @@
 from bandit_forest.bandit import Bandit
 from bandit_forest.checks import check_policy
 from bandit_forest.errors import BanditForestError, DamagedFileError, InvalidArgumentError, MissingExtraError
-from bandit_forest.explanation import Explanation
 from bandit_forest.forest import BanditForest, BanditTree
+from bandit_forest.forest.explanation import Explanation
 from bandit_forest.policy import CheckedPolicy, Decision, Decisions, Played, Policy
 from bandit_forest.rules import Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining
 

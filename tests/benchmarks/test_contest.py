@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bandit_forest.errors import InvalidArgumentError
-from contest.page import fill_pages
-from contest.paired import Difference, Tally, paired_difference, tally
+from contest.report.page import fill_pages
+from contest.report.paired import Difference, Tally, paired_difference, tally
 from contest.rewards import MODES, draw_rewards
 from contest.rows import append_row, drop_partial_rows, read_rows
 from contest.split import split_sets

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bandit_forest.evaluation import confidence_sequence, direct, doubly_robust, ips, snips
-from bandit_forest.evaluation.estimate import Ratios
-from bandit_forest.evaluation.estimators import weights_of
-from bandit_forest.evaluation.special import student_quantile
+from bandit_forest.evaluation.statistics.estimate import Ratios
+from bandit_forest.evaluation.statistics.estimators import weights_of
+from bandit_forest.evaluation.statistics.special import student_quantile
 
 VECTORS = Path(__file__).parents[3] / "shared" / "vectors" / "obp-0.5.7.json"
 

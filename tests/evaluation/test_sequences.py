@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bandit_forest.evaluation.sequences import LowerBound, ValueSequence, boundary, confidence_sequence
-from bandit_forest.evaluation.special import chi_squared_tail, gamma_series, student_quantile
+from bandit_forest.evaluation.statistics.sequences import LowerBound, ValueSequence, boundary, confidence_sequence
+from bandit_forest.evaluation.statistics.special import chi_squared_tail, gamma_series, student_quantile
 
 
 @pytest.mark.parametrize("a", [0.5, 1.0, 37.0, 4e4])

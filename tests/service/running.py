@@ -8,7 +8,7 @@ from typing import IO
 
 import httpx
 
-from service_process import ServiceProcess
+from harness.service_process import ServiceProcess
 
 __all__ = ["CONTEXT", "Running", "write_project"]
 

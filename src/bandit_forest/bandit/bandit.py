@@ -24,10 +24,10 @@ from bandit_forest.bandit.registry import REMOVED, ActionRegistry, Available, ch
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
-from bandit_forest.explanation import Explanation
 from bandit_forest.forest import BanditForest
+from bandit_forest.forest.explanation import Explanation
+from bandit_forest.forest.tree import TreeView
 from bandit_forest.policy import Policy
-from bandit_forest.tree import TreeView
 from bandit_forest.validation import check_propensity
 
 __all__ = ["Bandit"]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.encoding.layout import lay_out
-from bandit_forest.explanation import Explanation, LinearShare, TreePath
-from bandit_forest.tree import TreeView
+from bandit_forest.forest.explanation import Explanation, LinearShare, TreePath
+from bandit_forest.forest.tree import TreeView
 from bandit_forest.variables import Variables
 
 __all__ = ["explanation_in_units", "importance_by_feature", "tree_in_units", "variables_in_words"]

@@ -1,13 +1,13 @@
 """Logged data: what would another policy have earned, and whether the log can tell."""
 
 from bandit_forest.evaluation.diagnostics import Finding, Level
-from bandit_forest.evaluation.estimate import Estimate
-from bandit_forest.evaluation.estimators import direct, doubly_robust, ips, snips
 from bandit_forest.evaluation.evaluate import Evaluation, evaluate
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.models import Means
 from bandit_forest.evaluation.progressive import Progressive, Replay, learn_along, replay
-from bandit_forest.evaluation.sequences import Interval, confidence_sequence
+from bandit_forest.evaluation.statistics.estimate import Estimate
+from bandit_forest.evaluation.statistics.estimators import direct, doubly_robust, ips, snips
+from bandit_forest.evaluation.statistics.sequences import Interval, confidence_sequence
 from bandit_forest.evaluation.targets import Target, always, as_it_stands, column, logged_probabilities, uniform
 
 __all__ = [

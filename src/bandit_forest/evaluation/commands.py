@@ -17,13 +17,13 @@ from rich.table import Table
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.diagnostics import Level
-from bandit_forest.evaluation.estimate import Estimate
 from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
 from bandit_forest.evaluation.evaluate import evaluate as evaluate_log
 from bandit_forest.evaluation.log import Source
 from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy
 from bandit_forest.evaluation.progressive import learn_along
 from bandit_forest.evaluation.requirements import is_met
+from bandit_forest.evaluation.statistics.estimate import Estimate
 from bandit_forest.forest import BanditForest
 
 __all__ = ["register"]

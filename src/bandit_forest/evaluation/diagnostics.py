@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.evaluation.balance import Balance
-from bandit_forest.evaluation.estimate import Estimate
-from bandit_forest.evaluation.special import chi_squared_tail
+from bandit_forest.evaluation.statistics.estimate import Estimate
+from bandit_forest.evaluation.statistics.special import chi_squared_tail
 
 __all__ = ["LEAST_SAMPLE", "Finding", "Level", "Weights", "log_findings", "policy_findings"]
 

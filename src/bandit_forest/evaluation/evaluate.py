@@ -10,12 +10,12 @@ from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.balance import Balance
 from bandit_forest.evaluation.diagnostics import Finding, Level, Weights, log_findings, policy_findings
-from bandit_forest.evaluation.estimate import Estimate, Ratios
-from bandit_forest.evaluation.estimators import ESTIMATORS
 from bandit_forest.evaluation.log import Source
 from bandit_forest.evaluation.models import Means
 from bandit_forest.evaluation.passing import Part, Pass
-from bandit_forest.evaluation.sequences import Interval
+from bandit_forest.evaluation.statistics.estimate import Estimate, Ratios
+from bandit_forest.evaluation.statistics.estimators import ESTIMATORS
+from bandit_forest.evaluation.statistics.sequences import Interval
 from bandit_forest.evaluation.targets import Target
 from bandit_forest.parameters import check_parameter
 

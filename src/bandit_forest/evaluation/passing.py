@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation.balance import Balance
-from bandit_forest.evaluation.estimate import Ratios
-from bandit_forest.evaluation.estimators import ESTIMATORS, STUDENT, Evidence, Terms, weights_of
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Source
 from bandit_forest.evaluation.models import ActionMeans, FittedMeans, ForestMeans, LoggingModel, Means
-from bandit_forest.evaluation.sequences import Interval, ValueSequence
+from bandit_forest.evaluation.statistics.estimate import Ratios
+from bandit_forest.evaluation.statistics.estimators import ESTIMATORS, STUDENT, Evidence, Terms, weights_of
+from bandit_forest.evaluation.statistics.sequences import Interval, ValueSequence
 from bandit_forest.evaluation.targets import Target
 
 __all__ = ["N_PARTS", "Part", "Pass"]

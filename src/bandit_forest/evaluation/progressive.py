@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.encoding import ContextEncoder
-from bandit_forest.evaluation.estimate import Estimate, Ratios
-from bandit_forest.evaluation.estimators import ESTIMATORS, Evidence, weights_of
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.models import growing_pieces
+from bandit_forest.evaluation.statistics.estimate import Estimate, Ratios
+from bandit_forest.evaluation.statistics.estimators import ESTIMATORS, Evidence, weights_of
 from bandit_forest.evaluation.targets import Batched, propensities_of
 from bandit_forest.parameters import check_parameter
 from bandit_forest.randomness import draw

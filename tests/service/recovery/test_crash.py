@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from crash_runs import run_crashes, write_project
+from harness.crash_runs import run_crashes, write_project
 
 
 @pytest.mark.slow

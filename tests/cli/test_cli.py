@@ -9,7 +9,7 @@ import pytest
 
 import bandit_forest
 from bandit_forest.cli import main
-from bandit_forest.demo import contestants, regret_figure
+from bandit_forest.cli.demo import contestants, regret_figure
 from bandit_forest.errors import MissingExtraError
 from bandit_forest.simulation import Row, simulate
 from bandit_forest.worlds import HiddenTree

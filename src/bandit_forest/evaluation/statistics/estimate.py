@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.evaluation.special import student_quantile
+from bandit_forest.evaluation.statistics.special import student_quantile
 
 __all__ = ["Estimate", "Ratios"]
 

@@ -32,7 +32,7 @@ from bandit_forest.errors import OutdatedFileError
 
 pytestmark = pytest.mark.core
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 GROWTH = Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=8)
 
 

@@ -19,7 +19,7 @@ from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.journal.entries import DECIDE, REWARD
 from bandit_forest.service.journal.files import read_entries
 from bandit_forest.service.recovery.recover import open_folder, rebuild
-from service_process import ServiceProcess
+from harness.service_process import ServiceProcess
 
 __all__ = ["Ledger", "LossError", "run_crashes", "write_project"]
 

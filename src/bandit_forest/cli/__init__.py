@@ -56,11 +56,11 @@ def _make_app() -> "typer.Typer":
         figure: Annotated[Path, typer.Option(help="Where to write the figure.")] = Path("out/demo-regret.png"),
     ) -> None:
         """Play a synthetic world with a forest, a tree and two policies without contexts."""
-        from bandit_forest.demo import run_demo
+        from bandit_forest.cli.demo import run_demo
 
         run_demo(n_events=events, seed=seed, figure=figure)
 
-    from bandit_forest import service_commands
+    from bandit_forest.cli import service_commands
     from bandit_forest.evaluation import commands as evaluation_commands
     from bandit_forest.experiments import commands as experiment_commands
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from bandit_forest import BanditForest
 from bandit_forest.worlds import Classification
-from streams import batches, make_world
+from harness.streams import batches, make_world
 
 __all__ = [
     "ForestKind",

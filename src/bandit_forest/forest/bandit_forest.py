@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from bandit_forest import archive
 from bandit_forest.compiled import CompiledPolicy, mask_of
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError, OutdatedFileError, refuse
-from bandit_forest.explanation import Explanation, explanation_of
+from bandit_forest.forest.explanation import Explanation, explanation_of
+from bandit_forest.forest.settings import CoreForest, GreedyCore, arguments_of, header_of, make_core
+from bandit_forest.forest.tree import EliminationNodes, GreedyNodes, TreeView
 from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_names, check_share, check_size
 from bandit_forest.policy import Decision, Decisions
 from bandit_forest.rules import (
@@ -24,8 +26,6 @@ from bandit_forest.rules import (
     RoundRobin,
     UniformOverRemaining,
 )
-from bandit_forest.settings import CoreForest, GreedyCore, arguments_of, header_of, make_core
-from bandit_forest.tree import EliminationNodes, GreedyNodes, TreeView
 from bandit_forest.validation import (
     check_available_rows,
     check_contexts,

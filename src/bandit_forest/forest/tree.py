@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.drawing import Box, draw
+from bandit_forest.forest.drawing import Box, draw
 from bandit_forest.validation import check_int
 from bandit_forest.variables import Variables
 

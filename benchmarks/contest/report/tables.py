@@ -8,7 +8,7 @@ import numpy as np
 
 from contest.entrants import FOREST, VOWPAL_WABBIT, Entrant, choose_entrants, describe_key
 from contest.game import WINDOWS
-from contest.paired import Difference, paired_difference, tally
+from contest.report.paired import Difference, paired_difference, tally
 from contest.results import Results
 from contest.rewards import MODES
 from contest.split import SPLIT

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bandit_forest.evaluation.special import gamma_series
+from bandit_forest.evaluation.statistics.special import gamma_series
 
 __all__ = ["Interval", "LowerBound", "ValueSequence", "boundary", "confidence_sequence"]
 

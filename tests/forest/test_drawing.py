@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bandit_forest import BanditForest, BanditTree, Greedy, InvalidArgumentError
-from bandit_forest.drawing import Box, draw
+from bandit_forest.forest.drawing import Box, draw
 from bandit_forest.worlds import HiddenTree
 
 SVG = "{http://www.w3.org/2000/svg}"

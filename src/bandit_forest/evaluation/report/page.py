@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
-from bandit_forest.evaluation.figures import figures
+from bandit_forest.evaluation.report.figures import figures
 
 __all__ = ["write_report"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.estimate import Estimate, Ratios
+from bandit_forest.evaluation.statistics.estimate import Estimate, Ratios
 
 __all__ = ["ESTIMATORS", "STUDENT", "Evidence", "Terms", "direct", "doubly_robust", "ips", "snips", "weights_of"]
 

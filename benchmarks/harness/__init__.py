@@ -1,0 +1,1 @@
+"""Streams, rivals and processes that several benchmarks share."""

@@ -1,0 +1,1 @@
+"""Pure functions of arrays: estimators, their intervals and confidence sequences."""
