@@ -30,6 +30,13 @@ Forest<Growth>::Forest(const Settings& settings, std::span<const char> saved) : 
 template <class Growth>
 template <class Archive>
 void Forest<Growth>::archive(Archive& io) {
+    archive_counts(io);
+    growth_.archive(io, events_);
+}
+
+template <class Growth>
+template <class Archive>
+void Forest<Growth>::archive_counts(Archive& io) {
     std::uint64_t decisions = decisions_;
     std::uint64_t rotations = rotations_;
     io(decisions);
@@ -40,7 +47,6 @@ void Forest<Growth>::archive(Archive& io) {
     if constexpr (Archive::loading) {
         require(events_ < (1ULL << 53U), "a forest has learned more events than there can be");
     }
-    growth_.archive(io, events_);
 }
 
 template <class Growth>
@@ -300,6 +306,56 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
             decisions_ += events.size();
         }
     });
+}
+
+template <>
+void Forest<GreedyGrowth>::learn_parts(const Contexts& contexts, std::span<const std::int64_t> actions,
+                                       std::span<const double> rewards, Range parts, std::span<double> notes) {
+    const std::size_t n_groups = GreedyGrowth::n_groups(settings_);
+    const Range groups{std::min(parts.first, n_groups), std::min(parts.last, n_groups)};
+    const Range trees{std::min(groups.first * GreedyGrowth::trees_together, settings_.n_trees),
+                      std::min(groups.last * GreedyGrowth::trees_together, settings_.n_trees)};
+    const std::unique_lock lock(mutex_);
+    Scratch& scratch = this->scratch();
+    visit(contexts, {0, contexts.n_events}, trees, scratch, [&](std::size_t event, Leaves leaves) {
+        growth_.pack(contexts.row(event), scratch.packed);
+        const auto action = static_cast<std::size_t>(actions[event]);
+        const Observation observed{contexts.row(event), scratch.packed, action, rewards[event], 1.0, events_ + event};
+        growth_.remember(observed);
+        growth_.learn_trees(observed, leaves, trees);
+        if (parts.last > n_groups) {
+            growth_.learn_line(observed);
+        }
+        for (std::size_t part = parts.first; part < parts.last; ++part) {
+            notes[event * parts.size() + part - parts.first] = growth_.noted(observed.number, part);
+        }
+        for (std::size_t group = groups.first;
+             group < groups.last && GreedyGrowth::events_until_change(observed.number) == 1; ++group) {
+            growth_.renew(group, 0);
+        }
+    });
+    events_ += contexts.n_events;
+}
+
+template <>
+void Forest<GreedyGrowth>::learn_weights(std::span<const double> notes, std::span<const double> rewards) {
+    const std::unique_lock lock(mutex_);
+    growth_.learn_weights(notes, rewards);
+}
+
+template <>
+std::vector<std::string> Forest<GreedyGrowth>::sections() {
+    const std::unique_lock lock(mutex_);
+    std::vector<std::string> sections;
+    growth_.archive_in_sections(events_, [&](auto&& write) {
+        Writer writer;
+        if (sections.empty()) {
+            archive_counts(writer);
+        }
+        write(writer);
+        sections.push_back(std::move(writer.bytes));
+    });
+    return sections;
 }
 
 template <class Growth>

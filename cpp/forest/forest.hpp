@@ -46,6 +46,16 @@ class Forest {
     void play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
               std::span<double> propensities, std::span<double> earned);
 
+    // Parts of a forest that learn apart: the groups of trees, and behind them the line. Those in `parts` learn, the others
+    // stay as they are. `notes` gets a row for each event, with what each of these parts has noted about it.
+    void learn_parts(const Contexts& contexts, std::span<const std::int64_t> actions, std::span<const double> rewards,
+                     Range parts, std::span<double> notes);
+    // Learns the weights of trees and line from the notes of all parts about the last events.
+    void learn_weights(std::span<const double> notes, std::span<const double> rewards);
+    // What `save` gives in pieces: counts and log, the trees of each group, the renewals of each group, the line,
+    // and its weights.
+    std::vector<std::string> sections();
+
     // To be held, shared or alone, by the caller of what follows.
     std::shared_mutex& mutex() const { return mutex_; }
     Choice decide_one(std::span<const std::uint8_t> context, ConstWords available, std::optional<std::uint64_t> key);
@@ -75,6 +85,8 @@ class Forest {
 
     template <class Archive>
     void archive(Archive& io);
+    template <class Archive>
+    void archive_counts(Archive& io);
     Range all_trees() const { return {0, settings_.n_trees}; }
     Range trees_of(std::size_t group) const;
     // Finds the leaves of one context, or of some in a row; gives back those of the first.

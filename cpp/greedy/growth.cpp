@@ -97,6 +97,13 @@ void GreedyGrowth::remember(const Observation& event) {
 }
 
 void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees) {
+    learn_trees(event, leaves, trees);
+    if (trees.first == 0) {
+        learn_line(event);
+    }
+}
+
+void GreedyGrowth::learn_trees(const Observation& event, std::span<const std::uint32_t> leaves, Range trees) {
     const auto reward = static_cast<float>(event.reward);
     double sum = 0.0;  // of the means of a group of trees
     for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
@@ -107,8 +114,12 @@ void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t
             sum = 0.0;
         }
     }
-    if (linear_ && trees.first == 0) {
-        linear_->learn(event.context, event.action, static_cast<double>(reward), event.number);
+}
+
+void GreedyGrowth::learn_line(const Observation& event) {
+    if (linear_) {
+        const auto reward = static_cast<double>(static_cast<float>(event.reward));
+        linear_->learn(event.context, event.action, reward, event.number);
     }
 }
 
@@ -116,8 +127,25 @@ void GreedyGrowth::grow(Range trees, std::size_t member) {
     if (linear_ && trees.first == 0) {
         linear_->learn_weights(log_.n_events() - 1);
     }
-    const std::size_t group = trees.first / trees_together;
+    renew(trees.first / trees_together, member);
+}
+
+void GreedyGrowth::renew(std::size_t group, std::size_t member) {
     renewals_[group].advance(events_per_growth, log_, splitters_[member], trees_of(group));
+}
+
+void GreedyGrowth::learn_weights(std::span<const double> notes, std::span<const double> rewards) {
+    const std::size_t n_notes = renewals_.size() + 1;
+    for (std::size_t i = 0; linear_ && i < rewards.size(); ++i) {
+        const std::uint64_t event = log_.n_events() - rewards.size() + i;
+        for (std::size_t group = 0; group < renewals_.size(); ++group) {
+            linear_->note(event, group, notes[i * n_notes + group]);
+        }
+        linear_->note_line(event, notes[i * n_notes + renewals_.size()], static_cast<double>(static_cast<float>(rewards[i])));
+        if ((event + 1) % events_per_growth == 0) {
+            linear_->learn_weights(event);
+        }
+    }
 }
 
 std::vector<double> GreedyGrowth::mean_rewards(std::span<const std::uint8_t> context,

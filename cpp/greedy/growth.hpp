@@ -53,9 +53,22 @@ class GreedyGrowth {
                   std::span<Partial> out) const;
     void plan(std::span<const Partial> estimates, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation& event);
+    // The linear part goes with the first tree.
     void learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees);
     // Works on the renewals of a group of trees; the weights of the linear part go with the first tree.
     void grow(Range trees, std::size_t member);
+
+    // The steps of these two, for whoever learns a part of the forest alone. What the parts have noted about an event, the
+    // sums of the groups' means and the estimate of the line, is all that the weights are learned from.
+    static std::size_t n_groups(const Settings& settings) {
+        return (settings.n_trees + trees_together - 1) / trees_together;
+    }
+    void learn_trees(const Observation& event, std::span<const std::uint32_t> leaves, Range trees);
+    void learn_line(const Observation& event);
+    void renew(std::size_t group, std::size_t member);
+    double noted(std::uint64_t event, std::size_t group) const { return linear_ ? linear_->noted(event, group) : 0.0; }
+    // Learns the weights from notes about the last events: a number for each group and the line, row by row.
+    void learn_weights(std::span<const double> notes, std::span<const double> rewards);
 
     std::vector<double> mean_rewards(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves) const;
     // The number of trees whose best available action an action is.
@@ -66,25 +79,33 @@ class GreedyGrowth {
 
     template <class Archive>
     void archive(Archive& io, std::uint64_t n_events) {
-        log_.archive(io, settings_->n_actions);
-        if constexpr (Archive::loading) {
+        archive_in_sections(n_events, [&](auto&& section) { section(io); });
+    }
+    // Calls each(section) for the pieces of the archive in their order, where section(archive) reads or writes the piece:
+    // the log, the trees of each group, the renewals of each group, the line, the weights.
+    template <class Each>
+    void archive_in_sections(std::uint64_t n_events, Each&& each) {
+        each([&](auto& io) {
+            log_.archive(io, settings_->n_actions);
             require(log_.n_events() == n_events, "the log and the forest count different events");
-        }
-        for (GreedyTree& tree : trees_) {
-            tree.archive(io);
+        });
+        for (std::size_t group = 0; group < renewals_.size(); ++group) {
+            each([&](auto& io) {
+                for (GreedyTree& tree : trees_of(group)) {
+                    tree.archive(io);
+                }
+            });
         }
         for (std::size_t group = 0; group < renewals_.size(); ++group) {
-            renewals_[group].archive(io, log_, trees_of(group));
+            each([&](auto& io) { renewals_[group].archive(io, log_, trees_of(group)); });
         }
         if (linear_) {
-            linear_->archive(io);
+            each([&](auto& io) { linear_->archive_line(io); });
+            each([&](auto& io) { linear_->archive_weights(io); });
         }
     }
 
    private:
-    static std::size_t n_groups(const Settings& settings) {
-        return (settings.n_trees + trees_together - 1) / trees_together;
-    }
     std::span<GreedyTree> trees_of(std::size_t group) {
         const std::size_t first = group * trees_together;
         return std::span(trees_).subspan(first, std::min(trees_together, trees_.size() - first));

@@ -35,9 +35,7 @@ class LinearPart {
         }
         thread_local TermValues values;
         line_.terms().of(context, values);
-        const std::size_t place = event % estimates_.size();
-        estimates_[place] = line_.mean(values, action);
-        rewards_[place] = reward;
+        note_line(event, line_.mean(values, action), reward);
         line_.learn(values, action, reward);
         if (young_) {
             young_->learn(values, action, reward);
@@ -47,6 +45,16 @@ class LinearPart {
     // What a group of trees made of the action of an event, before they learned its reward: the sum of their means.
     void note(std::uint64_t event, std::size_t group, double sum) {
         tree_sums_[event % estimates_.size() * n_groups_ + group] = sum;
+    }
+    // What the line made of it, and the reward.
+    void note_line(std::uint64_t event, double estimate, double reward) {
+        estimates_[event % estimates_.size()] = estimate;
+        rewards_[event % estimates_.size()] = reward;
+    }
+    // What a group has noted about one of the last events; what the line has, where there is no such group.
+    double noted(std::uint64_t event, std::size_t group) const {
+        const std::size_t place = event % estimates_.size();
+        return group < n_groups_ ? tree_sums_[place * n_groups_ + group] : estimates_[place];
     }
 
     // Learns the weights from the events since the last time, the last of which is `event`.
@@ -68,7 +76,7 @@ class LinearPart {
     std::size_t n_bytes() const { return line_.n_bytes() + (young_ ? young_->n_bytes() : 0); }
 
     template <class Archive>
-    void archive(Archive& io) {
+    void archive_line(Archive& io) {
         line_.archive(io);
         std::uint8_t has_young = young_ ? 1 : 0;
         io(has_young);
@@ -81,6 +89,9 @@ class LinearPart {
         if (young_) {
             young_->archive(io);
         }
+    }
+    template <class Archive>
+    void archive_weights(Archive& io) {
         blend_.archive(io);
         for (std::vector<double>* numbers : {&tree_sums_, &estimates_, &rewards_}) {
             const std::size_t size = numbers->size();

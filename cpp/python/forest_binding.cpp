@@ -248,6 +248,44 @@ std::pair<double, double> weights_of(const GreedyGrowth& growth) {
     return linear == nullptr ? std::pair(1.0, 0.0) : std::pair(linear->blend().trees(), linear->blend().line());
 }
 
+// Parts that learn apart, and what makes them one forest again.
+void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
+    using Self = Forest<GreedyGrowth>;
+    bound.def_ro_static("trees_together", &GreedyGrowth::trees_together)
+        .def(
+            "learn_parts",
+            [](Self& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
+               const In<double>& rewards, std::size_t first, std::size_t last) {
+                const std::size_t n = contexts.shape(0);
+                Buffer<double> notes(n * (last - first));
+                {
+                    const nb::gil_scoped_release unlocked;
+                    forest.learn_parts(contexts_of(contexts), span_of(actions), span_of(rewards), {first, last},
+                                       notes.span());
+                }
+                return notes.release<OutRows<double>>({n, last - first});
+            },
+            "contexts"_a, "actions"_a, "rewards"_a, "first"_a, "last"_a)
+        .def(
+            "learn_weights",
+            [](Self& forest, const InRows<double>& notes, const In<double>& rewards) {
+                const nb::gil_scoped_release unlocked;
+                forest.learn_weights({notes.data(), notes.shape(0) * notes.shape(1)}, span_of(rewards));
+            },
+            "notes"_a, "rewards"_a)
+        .def("sections", [](Self& forest) {
+            const std::vector<std::string> sections = [&] {
+                const nb::gil_scoped_release unlocked;
+                return forest.sections();
+            }();
+            nb::list made;
+            for (const std::string& section : sections) {
+                made.append(nb::bytes(section.data(), section.size()));
+            }
+            return made;
+        }, nb::sig("def sections(self) -> list[bytes]"));
+}
+
 template <class Growth>
 nb::class_<Forest<Growth>> bind_forest(nb::module_& m, const char* name) {
     nb::class_<Forest<Growth>> bound(m, name);
@@ -262,7 +300,9 @@ nb::class_<Forest<Growth>> bind_forest(nb::module_& m, const char* name) {
 
 void bind_forests(nb::module_& m) {
     bind_forest<EliminationGrowth>(m, "EliminationForest");
-    bind_forest<GreedyGrowth>(m, "GreedyForest")
+    nb::class_<Forest<GreedyGrowth>> greedy = bind_forest<GreedyGrowth>(m, "GreedyForest");
+    bind_parts(greedy);
+    greedy
         .def_prop_ro("tree_weight",
                      [](const Forest<GreedyGrowth>& forest) {
                          return read(forest, [](const GreedyGrowth& growth) { return weights_of(growth).first; });

@@ -4,7 +4,7 @@ The compiled engine. Arguments are checked by bandit_forest.forest, not here.
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated, Any, overload
+from typing import Annotated, Any, Final, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -305,6 +305,15 @@ class GreedyForest:
 
     @property
     def n_bytes(self) -> int: ...
+
+    trees_together: Final[int] = ...
+    """(arg: object, /) -> int"""
+
+    def learn_parts(self, contexts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], actions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rewards: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, last: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+
+    def learn_weights(self, notes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rewards: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def sections(self) -> list[bytes]: ...
 
     @property
     def tree_weight(self) -> float: ...
