@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from bandit_forest import archive
 from bandit_forest.errors import refuse
 from bandit_forest.forest import BanditForest
+from bandit_forest.forest.settings import GreedyCore
 from bandit_forest.rules import Greedy
-from bandit_forest.settings import GreedyCore
 from bandit_forest.validation import check_int
 
 __all__ = ["Lessons", "cut", "merge", "train"]
