@@ -18,8 +18,9 @@ from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import DECIDE, Entry
-from bandit_forest.service.journal.files import folder_lock, journal_files, last_seq, read_entries, read_identities
+from bandit_forest.service.journal.files import journal_files, last_seq, read_entries, read_identities
 from bandit_forest.service.journal.journal import Journal
+from bandit_forest.service.journal.lock import folder_lock
 
 CONTEXT = '{"text":"' + "x" * 1000 + '"}'
 

@@ -23,7 +23,10 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, Limits, RewardRule
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.errors import ServiceError
+from bandit_forest.service.journal.chain import first_link, next_link
+from bandit_forest.service.journal.entries import Entry
 from bandit_forest.service.journal.files import journal_files, last_seq, read_entries
+from bandit_forest.service.journal.mark import MARK
 from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
 from bandit_forest.service.recovery.snapshots import snapshot_files, take_snapshot
 from bandit_forest.service.recovery.verify import verify
@@ -148,6 +151,7 @@ def _tear(project: Project, share: float) -> None:
     for log in project.storage.folder.glob("*-wal"):
         with log.open("r+b") as file:
             file.truncate(int(share * log.stat().st_size))
+    (project.storage.folder / MARK).unlink(missing_ok=True)  # nor had it reached the disk
 
 
 def _check_recovery(project: Project, expected: Any) -> None:
@@ -232,6 +236,16 @@ def test_a_snapshot_never_knows_more_than_the_journal(tmp_path: Path) -> None:
         Decider.open(project)
 
 
+def link_again(file: Path) -> None:
+    """Make the chain fit entries that were changed, as only somebody who means to can."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        identity, previous = connection.execute("SELECT definition, previous FROM project").fetchone()
+        link = first_link(previous, identity)
+        for row in connection.execute(f"SELECT {', '.join(Entry._fields)} FROM entries ORDER BY seq").fetchall():
+            link = next_link(link, Entry(*row))
+            connection.execute("UPDATE entries SET link = ? WHERE seq = ?", (link, row[0]))
+
+
 def test_verify_proves_and_disproves(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     with pytest.raises(InvalidArgumentError, match="a folder with a journal"):
@@ -246,6 +260,9 @@ def test_verify_proves_and_disproves(tmp_path: Path) -> None:
     with closing(sqlite3.connect(journal_files(tmp_path)[0])) as connection, connection:
         connection.execute("UPDATE entries SET reward = 1 - reward WHERE seq = 8 AND kind = 'reward'")
         assert connection.total_changes == 1
+    with pytest.raises(DamagedFileError, match="entry 8 is not as it was written"):
+        verify(project)
+    link_again(journal_files(tmp_path)[0])
     with pytest.raises(DamagedFileError, match="differ"):
         verify(project)
 

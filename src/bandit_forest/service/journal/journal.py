@@ -8,8 +8,6 @@ import sqlite3
 import threading
 import time
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 
 from bandit_forest.service.config.tables import Storage
@@ -17,15 +15,14 @@ from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.checkpoints import Checkpointer
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import Entry
-from bandit_forest.service.journal.files import create_file, file_path, first_seq, journal_files, last_seq
+from bandit_forest.service.journal.files import create_file, file_path, first_seq, is_current, journal_files, last_seq
+from bandit_forest.service.journal.inserts import MOST_ROWS, insert
+from bandit_forest.service.journal.mark import Mark
 
 __all__ = ["Journal"]
 
 _logger = logging.getLogger(__name__)
 
-_NO_ROW = (None,) * len(Entry._fields)
-_MOST_ROWS = 512  # of one statement; it keeps the memory of what was bound last
-_EXACT_ROWS = 64  # up to here there is a statement for each number of rows, beyond for multiples of 16
 _RETRY_SECONDS = 0.5
 _LOOK_SECONDS = 1.0  # how often the size and age of the current file are looked at
 
@@ -54,8 +51,9 @@ class Journal:
         self._identity = identity
         self._storage = storage
         self._seq = self._durable_seq = last_seq(folder)
-        files = journal_files(folder)
-        self._open_file(first_seq(files[-1]) if files and not new_file else self._seq + 1)
+        self._link = b""  # of the last operation that is on disk
+        self._open_file(self._seq + 1 if new_file or not is_current(folder) else first_seq(journal_files(folder)[-1]))
+        self._mark = Mark(folder)
         self._failure: str | None = None
         self._rows: list[Entry] = []  # the group that is open: its operations
         self._commit = Commit(self._call_writer)  # and its promise
@@ -131,6 +129,7 @@ class Journal:
         self._writer.join()
         self._checkpointer.stop()
         self._connection.close()
+        self._mark.close()
         if self.queued:
             raise StorageError(f"{self.queued} operations could not be written to '{self._folder}': {self._failure}.")
 
@@ -172,9 +171,10 @@ class Journal:
         """Write a group, or tell everybody that waits for it or for what comes after that it is not written."""
         try:
             while rows:
-                self._insert(rows[:_MOST_ROWS])
-                self._durable_seq = rows[min(_MOST_ROWS, len(rows)) - 1].seq
-                del rows[:_MOST_ROWS]
+                self._insert(rows[:MOST_ROWS])
+                self._durable_seq = rows[min(MOST_ROWS, len(rows)) - 1].seq
+                self._mark.set(self._durable_seq)
+                del rows[:MOST_ROWS]
         except Exception as error:  # whatever it is, the thread must live to try again
             with self._changed:
                 if self._failure is None:
@@ -187,12 +187,9 @@ class Journal:
         return True
 
     def _insert(self, rows: Sequence[Entry]) -> None:
-        """Write rows with one statement: one transaction, one fsync, and the interpreter's lock is released once."""
-        size = len(rows) if len(rows) <= _EXACT_ROWS else -(-len(rows) // 16) * 16
-        padding = (_NO_ROW,) * (size - len(rows))
         if not self._is_there():  # SQLite would go on writing a file that nobody finds again
             raise FileNotFoundError(f"'{self._file}' was moved or removed; put it back")
-        self._connection.execute(_insert_statement(size), tuple(chain.from_iterable((*rows, *padding))))
+        self._link = insert(self._connection, rows, self._link)
 
     def _is_there(self) -> bool:
         """Say whether the file that is open is still the one in the folder."""
@@ -211,8 +208,10 @@ class Journal:
         commit.finish(durable=False, failure=message)
 
     def _open_file(self, seq: int) -> None:
-        self._connection = create_file(self._folder, seq, self._identity)
-        self._file = file_path(self._folder, seq)
+        connection, link = create_file(self._folder, seq, self._identity)
+        self._connection: sqlite3.Connection = connection
+        self._link = link
+        self._file: Path = file_path(self._folder, seq)
         self._inode = self._file.stat().st_ino
         self._looked = time.monotonic()
         first = self._connection.execute("SELECT min(time) FROM entries").fetchone()[0]
@@ -237,14 +236,3 @@ class Journal:
         self._open_file(self._durable_seq + 1)
         closed.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         closed.close()
-
-
-@lru_cache
-def _insert_statement(size: int) -> str:
-    """Make the statement for so many rows; rows without a number are padding.
-
-    A row that is there already was written by an attempt that seemed to fail.
-    """
-    row = f"({', '.join('?' * len(Entry._fields))})"
-    rows = ", ".join([row] * size)
-    return f"INSERT OR IGNORE INTO entries SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL"

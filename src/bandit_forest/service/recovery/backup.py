@@ -9,17 +9,19 @@ from pathlib import Path
 
 from bandit_forest.errors import DamagedFileError, refuse
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.journal.files import connect, journal_files, read_identities
-from bandit_forest.service.recovery.recover import BASE
+from bandit_forest.service.journal.files import connect, journal_files, read_entries
+from bandit_forest.service.journal.mark import MARK
+from bandit_forest.service.recovery.recover import BASE, journal_end
 from bandit_forest.service.recovery.snapshots import snapshot_files
 
 __all__ = ["back_up"]
 
 
-def back_up(project: Project, folder: Path) -> None:
-    """Copy the journal and the last snapshot of a project into a new or empty folder.
+def back_up(project: Project, folder: Path) -> int:
+    """Copy the journal and the last snapshot of a project into a new or empty folder; return the number of entries.
 
-    The copy is a storage folder: a service that is started on it goes on from the moment of the copy.
+    The copy is a storage folder: a service that is started on it goes on from the moment of the copy. Each entry of it
+    is read again, so that a damaged journal is not taken for a backup.
 
     Parameters
     ----------
@@ -29,19 +31,20 @@ def back_up(project: Project, folder: Path) -> None:
         Where to; made when it is not there.
     """
     source = project.storage.folder
-    if not read_identities(source):
-        refuse("folder", "[storage]", "a folder with a journal", str(source))
+    journal_end(source)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
         if any(folder.iterdir()):
             refuse("folder", "the backup", "new or empty", str(folder))
-        if (source / BASE).exists():
-            shutil.copy2(source / BASE, folder)
-        _copy_snapshot(source, folder)  # before the journal, which then goes at least as far
+        for name in (BASE, MARK):  # the mark before the journal, which then goes at least as far
+            if (source / name).exists():
+                shutil.copy2(source / name, folder)
+        _copy_snapshot(source, folder)  # before the journal, too
         for file in journal_files(source):
             _copy_journal(file, folder)
     except OSError as error:
         refuse("folder", "the backup", f"a folder that can be made and written ({error.strerror})", str(folder))
+    return sum(1 for _ in read_entries(folder))
 
 
 def _copy_journal(file: Path, folder: Path) -> None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bandit_forest.bandit.features.kinds import BooleanFeature, Feature, LabelsFeature, NumericFeature
-from bandit_forest.errors import MissingExtraError, refuse
+from bandit_forest.errors import DamagedFileError, MissingExtraError
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
-from bandit_forest.service.journal.files import journal_files, read_entries
+from bandit_forest.service.journal.files import read_entries
+from bandit_forest.service.recovery.recover import journal_end
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,8 +44,7 @@ def export_journal(project: Project, path: str | os.PathLike[str]) -> int:
         Of the file to write.
     """
     folder = project.storage.folder
-    if not journal_files(folder):
-        refuse("folder", "[storage]", "a folder with a journal", str(folder))
+    journal_end(folder)
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -61,9 +61,11 @@ def export_journal(project: Project, path: str | os.PathLike[str]) -> int:
                 writer.write_table(pa.Table.from_pylist(rows, schema=schema))
                 n_rows += len(rows)
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
+        if isinstance(error, (ArithmeticError, LookupError, TypeError, ValueError)):
+            raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error
         raise
     return n_rows
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bandit_forest.bandit import Bandit
-from bandit_forest.errors import DamagedFileError
+from bandit_forest.errors import DamagedFileError, refuse
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
 from bandit_forest.service.domain.state import State
@@ -17,7 +17,7 @@ from bandit_forest.service.journal.files import last_seq, read_entries, read_ide
 from bandit_forest.service.recovery.replay import replay
 from bandit_forest.service.recovery.snapshots import load_snapshot, snapshot_files
 
-__all__ = ["BASE", "Recovered", "StorageFolder", "open_folder", "rebuild", "recover"]
+__all__ = ["BASE", "Recovered", "StorageFolder", "journal_end", "open_folder", "rebuild", "recover"]
 
 BASE = "base.bandit"
 
@@ -79,6 +79,14 @@ def open_folder(project: Project) -> StorageFolder:
         recomputed_from = seq
     is_new = stored[max(stored)].engine != identity.engine
     return StorageFolder(project=project, identity=identity, recomputed_from=recomputed_from, is_new_engine=is_new)
+
+
+def journal_end(folder: Path) -> int:
+    """Return the number of the last entry of a journal; refuse a folder without one."""
+    last = last_seq(folder)
+    if not read_identities(folder):
+        refuse("folder", "[storage]", "a folder with a journal", str(folder))
+    return last
 
 
 def recover(folder: StorageFolder, *, until: int | None = None) -> Recovered:

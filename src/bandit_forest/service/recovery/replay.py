@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from bandit_forest.bandit.registry import Available
+from bandit_forest.errors import DamagedFileError
 from bandit_forest.service.domain.events import LEARNED, Event
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
@@ -29,7 +30,13 @@ def replay(state: State, entries: Iterable[Entry], *, recomputed_from: int = 1) 
     recomputed_from
         Number of the first entry that was made by the engine of this forest; decisions before it are not drawn again.
     """
-    return sum(_apply(state, entry, is_recomputed=entry.seq >= recomputed_from) for entry in entries)
+    n_differing = 0
+    for entry in entries:
+        try:
+            n_differing += _apply(state, entry, is_recomputed=entry.seq >= recomputed_from)
+        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+            raise DamagedFileError(f"Entry {entry.seq} of the journal is damaged: {error!r}.") from error
+    return n_differing
 
 
 def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:

@@ -17,8 +17,9 @@ from bandit_forest.service.config.storage_identity import StorageIdentity
 from bandit_forest.service.domain.service_context import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.entries import ADD, Entry
-from bandit_forest.service.journal.files import create_file, folder_lock, journal_files
+from bandit_forest.service.journal.files import create_file, journal_files
 from bandit_forest.service.journal.journal import Journal
+from bandit_forest.service.journal.lock import folder_lock
 from bandit_forest.service.recovery.recover import BASE, open_folder, recover
 from bandit_forest.service.recovery.snapshots import remove_leftovers, take_snapshot, write_snapshot
 
@@ -159,4 +160,4 @@ def begin_from(project: Project, file: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     archive.write(folder / BASE, data)
     identity = StorageIdentity.of(bandit.settings, hashlib.sha256(data).hexdigest())
-    create_file(folder, 1, identity.to_text()).close()
+    create_file(folder, 1, identity.to_text())[0].close()

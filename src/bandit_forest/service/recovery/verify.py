@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bandit_forest.errors import DamagedFileError, refuse
+from bandit_forest.errors import DamagedFileError
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.state import State
-from bandit_forest.service.journal.files import last_seq, read_identities
-from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
+from bandit_forest.service.recovery.recover import journal_end, open_folder, rebuild, recover
 
 __all__ = ["Verification", "verify"]
 
@@ -42,9 +41,8 @@ def verify(project: Project) -> Verification:
     May be called while the service runs. What differs is told by `DamagedFileError`.
     """
     path = project.storage.folder
-    if not read_identities(path):
-        refuse("folder", "[storage]", "a folder with a journal", str(path))
-    folder, last = open_folder(project), last_seq(path)
+    last = journal_end(path)
+    folder = open_folder(project)
     recovered, rebuilt = recover(folder, until=last), rebuild(folder, until=last)
     for what, ours, whole in _compared(recovered.state, rebuilt):
         if ours != whole:
