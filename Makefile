@@ -39,7 +39,7 @@ results: .venv/installed
 
 # Reference pages from the code.
 reference: .venv/installed
-	$(BIN)/python tools/reference_pages.py
+	PYTHONPATH=benchmarks $(BIN)/python tools/reference_pages.py
 
 # The site in site/: built without a warning, every link followed, every page visited by headless Chromium.
 docs: .venv/docs reference

@@ -1,0 +1,54 @@
+"""The page of the project file."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+from bandit_forest.bandit.features.kinds import KINDS
+from bandit_forest.forest import BanditForest
+from bandit_forest.rules import Greedy, InverseGap
+from bandit_forest.service.config.project_file import Document
+from bandit_forest.service.config.tables import Table
+from reference.markdown import default_text, parameter_texts, table
+
+__all__ = ["project_page", "typed_tables"]
+
+NOT_IN_FILE = {"n_variables", "n_actions", "n_threads", "variable_names", "action_names", "thresholds"}
+FORESTS = {"forest": BanditForest, "forest.growth": Greedy, "forest.exploration": InverseGap}
+
+
+def typed_tables() -> dict[str, type[Table]]:
+    """Return the tables whose settings are the fields of a type."""
+    hints = get_type_hints(Document)
+    return {name: kind for name, kind in hints.items() if isinstance(kind, type) and issubclass(kind, Table)}
+
+
+def project_page() -> str:
+    """Return the page."""
+    parts = [
+        "# Project file\n",
+        "`bandit-forest init` writes a commented example. These are all tables and settings.\n",
+    ]
+    for name, kind in typed_tables().items():
+        parts += [f"## [{name}]\n", table(("setting", "what", "when left out"), _settings(kind))]
+    parts.append("## [context.NAME]\n\nOne table for each feature. `kind` is one of the following.\n")
+    for name, feature in KINDS.items():
+        texts = parameter_texts(feature)
+        shown = {"n_bins": "bins"}
+        settings = [(f"`{shown.get(one.name, one.name)}`", texts[one.name]) for one in fields(feature)]
+        parts += [f"### {name}\n", table(("setting", "what"), settings)]
+    for name, owner in FORESTS.items():
+        texts = parameter_texts(owner)
+        names = [one for one in inspect.signature(owner).parameters if one not in NOT_IN_FILE]
+        parts += [f"## [{name}]\n", table(("setting", "what"), [(f"`{one}`", texts[one]) for one in names])]
+    return "\n".join(parts)
+
+
+def _settings(kind: Any) -> Iterator[tuple[str, str, str]]:
+    texts = parameter_texts(kind)
+    defaults = dict(zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False))
+    for name in kind.__struct_fields__:
+        yield f"`{name}`", texts[name], default_text(defaults.get(name))
