@@ -1,13 +1,17 @@
-"""Check the built site: links have targets, and Chromium visits every page, wide and on a phone, without an error.
+"""Check the built site: links, entries of public names, and every page in Chromium, wide and on a phone.
 
 `make docs` runs it after the build.
 """
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +22,10 @@ from selenium import webdriver
 
 SITE = Path(__file__).parents[1] / "site"
 WIDTHS = {"wide": (1400, 900), "phone": (390, 844)}
+FLAGS = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
@@ -75,37 +83,69 @@ def broken_links() -> Iterator[str]:
                 yield f"{path.relative_to(SITE)}: there is no anchor {link}"
 
 
-def errors_in_browser() -> Iterator[str]:
-    """Yield errors in the console, pages that are wider than their window."""
-    options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options)
+def missing_entries() -> Iterator[str]:
+    """Yield public names for which the API pages have a directive, but the site has no entry."""
+    for source in sorted((SITE.parent / "docs" / "reference" / "api").glob("*.md")):
+        anchors = read_page(SITE / "reference" / "api" / f"{source.stem}.html").anchors
+        for name in re.findall(r"^::: (\S+)$", source.read_text(encoding="utf-8"), re.MULTILINE):
+            if name not in anchors:
+                yield f"{source.name}: {name} has no entry; it needs a docstring"
+
+
+@contextmanager
+def served_site() -> Iterator[str]:
+    """Serve the site on this machine, and give its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=SITE))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    root = f"http://127.0.0.1:{server.server_port}/"
     try:
-        for name, size in WIDTHS.items():
-            browser.set_window_size(*size)
-            for path in pages():
-                browser.get(root + path.relative_to(SITE).as_posix())
-                shown = f"{path.relative_to(SITE)}, {name}"
-                for entry in browser.get_log("browser"):  # type: ignore[no-untyped-call]
-                    if entry["level"] == "SEVERE":
-                        yield f"{shown}: {entry['message']}"
-                if browser.execute_script("return document.documentElement.scrollWidth > window.innerWidth + 1"):
-                    yield f"{shown}: wider than its window"
+        yield f"http://127.0.0.1:{server.server_port}/"
     finally:
-        browser.quit()
         server.shutdown()
+
+
+@contextmanager
+def open_browser() -> Iterator[webdriver.Chrome]:
+    """Open Chromium with an empty profile; nothing is looked for in the network."""
+    options = webdriver.ChromeOptions()
+    with tempfile.TemporaryDirectory() as profile:
+        for argument in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        driver = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+        browser = webdriver.Chrome(options=options, service=driver)
+        try:
+            yield browser
+        finally:
+            browser.quit()
+
+
+def set_size(browser: webdriver.Chrome, width: int, height: int) -> None:
+    """Set the size that pages see: a window cannot be as narrow as a phone."""
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def errors_in_browser(browser: webdriver.Chrome, root: str) -> Iterator[str]:
+    """Yield errors in the console, and pages that are wider than their window."""
+    for name, size in WIDTHS.items():
+        set_size(browser, *size)
+        for path in pages():
+            browser.get(root + path.relative_to(SITE).as_posix())
+            shown = f"{path.relative_to(SITE)}, {name}"
+            for entry in browser.get_log("browser"):  # type: ignore[no-untyped-call]
+                if entry["level"] == "SEVERE":
+                    yield f"{shown}: {entry['message']}"
+            if browser.execute_script("return document.documentElement.scrollWidth > window.innerWidth + 1"):
+                yield f"{shown}: wider than its window"
 
 
 def main() -> None:
     """Print what is wrong, and fail if anything is."""
     if not pages():
         sys.exit(f"There are no pages in {SITE}: build them with 'make docs'.")
-    problems = [*broken_links(), *errors_in_browser()]
+    problems = [*broken_links(), *missing_entries()]
+    with served_site() as root, open_browser() as browser:
+        problems += errors_in_browser(browser, root)
     print(*problems, f"{len(pages())} pages, {len(problems)} problems", sep="\n")
     sys.exit(bool(problems))
 

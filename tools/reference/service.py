@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import httpx
 import msgspec
@@ -16,8 +16,8 @@ from bandit_forest.service.config.project_file import example_project
 from bandit_forest.service.http.authentication import Role, role_needed
 from bandit_forest.service.http.metrics import Measures, exposition
 from bandit_forest.service.operations.results import Status
+from harness.service_process import ServiceProcess
 from reference.markdown import table
-from service_process import ServiceProcess
 
 __all__ = ["Told", "http_page", "metrics_page", "metrics_text", "service_tells"]
 
@@ -44,11 +44,12 @@ def service_tells() -> Told:
             client.post("/v1/decide", json={"event_id": "1", "context": context}).raise_for_status()
             client.post("/v1/reward", json={"event_id": "1", "reward": 1}).raise_for_status()
             status = client.get("/v1/status").json()
-            known = {name: 1 if value is None else value for name, value in status.items()}
+            hints = get_type_hints(Status)
+            unknown = {name: 1 for name, value in status.items() if value is None and str not in get_args(hints[name])}
             return Told(
                 openapi=client.get("/openapi.json").json(),
                 metrics=client.get("/metrics").text,
-                status=msgspec.convert(known, Status),
+                status=msgspec.convert(status | unknown, Status),
             )
 
 
