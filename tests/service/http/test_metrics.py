@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from bandit_forest.service.http.metrics import Histogram, Measures, exposition
+from bandit_forest.service.domain.statistics import Histogram
+from bandit_forest.service.http.metrics import Measures, exposition
 from bandit_forest.service.operations.results import ActionStatus, Status
 
 SAMPLE = re.compile(r'^([a-z_]+)(\{([a-z_]+="(?:[^"\\\n]|\\\\|\\"|\\n)*",?)+\})? (-?[0-9.e+-]+|NaN)$')
@@ -97,7 +98,7 @@ def test_latencies_fall_into_their_buckets():
 
 
 def test_a_histogram_counts_everything():
-    histogram = Histogram()
+    histogram = Histogram((0.5, 1.0))
     for seconds in (0.0, 1.0, 1e9):
         histogram.observe(seconds)
     assert sum(histogram.counts) == 3

@@ -19,7 +19,7 @@ from bandit_forest.errors import BanditForestError, DamagedFileError
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.journal.files import journal_files, last_seq, read_entries
-from bandit_forest.service.journal.mark import MARK
+from bandit_forest.service.journal.integrity import MARK
 from bandit_forest.service.recovery.backup import back_up
 from bandit_forest.service.recovery.export import export_journal
 from bandit_forest.service.recovery.recover import open_folder, recover

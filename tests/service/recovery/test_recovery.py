@@ -23,10 +23,9 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, Limits, RewardRule
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.errors import ServiceError
-from bandit_forest.service.journal.chain import first_link, next_link
 from bandit_forest.service.journal.entries import Entry
 from bandit_forest.service.journal.files import journal_files, last_seq, read_entries
-from bandit_forest.service.journal.mark import MARK
+from bandit_forest.service.journal.integrity import MARK, first_link, next_link
 from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
 from bandit_forest.service.recovery.snapshots import snapshot_files, take_snapshot
 from bandit_forest.service.recovery.verify import verify

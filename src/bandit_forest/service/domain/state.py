@@ -1,4 +1,4 @@
-"""The state of a service in memory, and the one way in which each operation changes it, live and in replay."""
+"""The state of a service in memory, how each operation changes it, and what operations need besides."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from bandit_forest.bandit.model import Lesson
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.events import EXPIRED, REWARDED, Event
 from bandit_forest.service.domain.statistics import Statistics
-from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE
+from bandit_forest.service.errors import StorageError
+from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
+from bandit_forest.service.journal.journal import Journal
 
-__all__ = ["State"]
+__all__ = ["ServiceContext", "State"]
 
 _RECENT = 20
+_SLOWER = 0.9
 _LARGEST_WEIGHT = 1e100  # of a reward that was as good as impossible: sums of it are still finite
 
 
@@ -99,3 +103,68 @@ class State:
         self.remembered[event.event_id] = event
         while len(self.remembered) > self.project.limits.remembered_events:
             del self.remembered[next(iter(self.remembered))]
+
+
+class ServiceContext:
+    """State, journal and clock of a service; used by one thread.
+
+    Parameters
+    ----------
+    state
+        The state of the service.
+    journal
+        Where it is made durable.
+    clock
+        Seconds since 1970.
+    """
+
+    def __init__(self, state: State, journal: Journal, clock: Callable[[], float]) -> None:
+        self.state = state
+        self.project = state.project
+        self.bandit = state.bandit
+        self.journal = journal
+        self.late = 0
+        """Rewards refused after their window, since start."""
+        self.duplicates = 0
+        """Second rewards, since start."""
+        self.snapshot_seq = 0
+        """The last entry of the newest snapshot."""
+        self.snapshot_time: float | None = None
+        self.snapshot_seconds: float | None = None
+        """How long the last snapshot held up decisions."""
+        self._clock = clock
+        self._read = clock()
+        self._time = state.time
+
+    @property
+    def failing(self) -> bool:
+        """Whether the last commit failed: the alarm, and not ready when the project says to refuse."""
+        return self.journal.failure is not None
+
+    def check_storage(self) -> None:
+        """Refuse new work when the disk does, if the project says so, or when too much waits for it."""
+        journal, storage = self.journal, self.project.storage
+        if journal.failure is not None and storage.full_disk == "refuse":
+            raise StorageError(
+                f"The journal cannot be written now ({journal.failure}): free some space, then try again."
+            )
+        if journal.queued >= storage.queued_operations:
+            raise StorageError(f"{journal.queued} operations wait for the disk, as many as may: try again later.")
+
+    def now(self) -> float:
+        """Return the time of the next entry: the clock's, but never before the last one.
+
+        After a clock that was ahead is put back, time goes on from where it was, a little slower than the clock, until
+        the clock has caught up: the window of rewards goes on being kept.
+        """
+        read = self._clock()
+        passed, self._read = read - self._read, read
+        self._time = max(read, self._time + _SLOWER * max(0.0, passed))
+        return self._time
+
+    def record(self, entries: list[Entry]) -> Commit:
+        """Hand entries to the journal, in the order in which they are applied."""
+        if not entries:
+            return self.journal.tail
+        self.state.seq, self.state.time = entries[-1].seq, entries[-1].time
+        return self.journal.append(entries)

@@ -8,12 +8,11 @@ from bandit_forest.service.dashboard.files import page_files
 from bandit_forest.service.errors import MethodNotAllowedError, NotFoundError, ServiceError
 from bandit_forest.service.http.authentication import Access
 from bandit_forest.service.http.endpoints import ENDPOINTS, JsonEndpoint
-from bandit_forest.service.http.messages import Request, Response
+from bandit_forest.service.http.messages import Reply, Request, Response, refuse
 from bandit_forest.service.http.metrics import Measures
 from bandit_forest.service.http.openapi import describe
 from bandit_forest.service.http.pages import Page
 from bandit_forest.service.http.read_endpoints import ReadEndpoint, read_endpoints
-from bandit_forest.service.http.replies import Reply, refuse
 from bandit_forest.service.recovery.start import Service
 
 __all__ = ["DecisionApplication"]

@@ -7,7 +7,7 @@ import logging
 import math
 from collections import deque
 from functools import partial
-from typing import Protocol, cast
+from typing import cast
 
 import httptools
 
@@ -20,29 +20,16 @@ from bandit_forest.service.errors import (
     MethodNotAllowedError,
     ServiceError,
 )
-from bandit_forest.service.http.messages import Request, Response, response_head
-from bandit_forest.service.http.replies import Reply, refuse
+from bandit_forest.service.http.application import DecisionApplication
+from bandit_forest.service.http.messages import Reply, Request, Response, refuse, response_head
 
-__all__ = ["Application", "Connection"]
+__all__ = ["Connection"]
 
 _logger = logging.getLogger(__name__)
 
 _MOST_HEAD_BYTES = 65_536
 _LOOKS = 4  # at a connection, within the time that it has for a request
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-
-class Application(Protocol):
-    """What answers requests."""
-
-    def admit(self, request: Request) -> None:
-        """Refuse a request whose head has come, by a `ServiceError`."""
-
-    def reply(self, request: Request) -> Reply:
-        """Do what a whole request asks for, or refuse it."""
-
-    def count(self, request: Request | None, response: Response) -> None:
-        """Measure what is sent."""
 
 
 class Connection(asyncio.Protocol):
@@ -58,7 +45,7 @@ class Connection(asyncio.Protocol):
         All open connections; this one adds itself.
     """
 
-    def __init__(self, application: Application, limits: Limits, connections: set[Connection]) -> None:
+    def __init__(self, application: DecisionApplication, limits: Limits, connections: set[Connection]) -> None:
         self._application = application
         self._limits = limits
         self._connections = connections
@@ -156,12 +143,12 @@ class Connection(asyncio.Protocol):
         self._coming = request
         try:
             self._application.admit(request)
-            self._check_size(int(self._headers.get(b"content-length", b"0")))
         except ServiceError as error:
             request.refusal = error
-        if isinstance(request.refusal, BodyTooLargeError):
-            self._refuse(request.refusal)  # at once: what is left of the body is not waited for
-        elif request.refusal is None and self._headers.get(b"expect", b"").lower() == b"100-continue":
+            return
+        if int(self._headers.get(b"content-length", b"0")) > self._limits.body_bytes:
+            self._refuse_body()  # at once: what is left of it is not waited for
+        elif self._headers.get(b"expect", b"").lower() == b"100-continue":
             self._transport.write(_CONTINUE)
 
     def on_body(self, body: bytes) -> None:
@@ -170,12 +157,9 @@ class Connection(asyncio.Protocol):
         if self._coming is None or self._coming.refusal is not None:
             return
         self._n_body_bytes += len(body)
-        try:
-            self._check_size(self._n_body_bytes)
-        except BodyTooLargeError as error:
-            self._refuse(error)
-        else:
-            self._parts.append(body)
+        self._parts.append(body)
+        if self._n_body_bytes > self._limits.body_bytes:
+            self._refuse_body()
 
     def on_message_complete(self) -> None:
         """Answer a request that has come whole, when it is its turn."""
@@ -248,10 +232,8 @@ class Connection(asyncio.Protocol):
         self._parser = httptools.HttpRequestParser(self)
         self.data_received(b"\r\n".join([line, *kept, b"", b""]) + rest)
 
-    def _check_size(self, n_bytes: int) -> None:
-        most = self._limits.body_bytes
-        if n_bytes > most:
-            raise BodyTooLargeError(f"The body must have at most {most} bytes.")
+    def _refuse_body(self) -> None:
+        self._refuse(BodyTooLargeError(f"The body must have at most {self._limits.body_bytes} bytes."))
 
     def _expect(self) -> None:
         """Give the client time from now on."""

@@ -8,10 +8,9 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidJsonError, InvalidRequestError, MediaTypeError
-from bandit_forest.service.http.messages import Request
-from bandit_forest.service.http.replies import Reply
+from bandit_forest.service.http.messages import Reply, Request
 from bandit_forest.service.operations import actions, decide, reward
 from bandit_forest.service.operations.requests import invalid_type
 from bandit_forest.service.operations.results import Result

@@ -15,7 +15,7 @@ from bandit_forest.bandit.features.kinds import (
     LabelsFeature,
     NumericFeature,
 )
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import STATUSES
 from bandit_forest.service.http.authentication import Role, role_needed
 from bandit_forest.service.http.endpoints import ENDPOINTS, Endpoint

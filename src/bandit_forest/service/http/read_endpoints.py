@@ -9,11 +9,10 @@ from msgspec import Struct
 
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.file import pack_bandit
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import NotFoundError, StorageError, WarmingUpError
-from bandit_forest.service.http.messages import Response
+from bandit_forest.service.http.messages import LaterReply, Reply, Response
 from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, exposition
-from bandit_forest.service.http.replies import LaterReply, Reply
 from bandit_forest.service.operations.explain import explain
 from bandit_forest.service.operations.requests import invalid
 from bandit_forest.service.operations.results import Status

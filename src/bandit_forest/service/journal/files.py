@@ -8,9 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from bandit_forest.errors import DamagedFileError
-from bandit_forest.service.journal.chain import NO_LINK, first_link, next_link
 from bandit_forest.service.journal.entries import Entry
-from bandit_forest.service.journal.mark import MARK, acknowledged_seq
+from bandit_forest.service.journal.integrity import MARK, NO_LINK, acknowledged_seq, first_link, next_link
 
 __all__ = [
     "create_file",

@@ -8,6 +8,8 @@ import sqlite3
 import threading
 import time
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate, chain
 from pathlib import Path
 
 from bandit_forest.service.config.tables import Storage
@@ -16,13 +18,15 @@ from bandit_forest.service.journal.checkpoints import Checkpointer
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import Entry
 from bandit_forest.service.journal.files import create_file, file_path, first_seq, is_current, journal_files, last_seq
-from bandit_forest.service.journal.inserts import MOST_ROWS, insert
-from bandit_forest.service.journal.mark import Mark
+from bandit_forest.service.journal.integrity import Mark, next_link
 
 __all__ = ["Journal"]
 
 _logger = logging.getLogger(__name__)
 
+_NO_ROW = (None,) * (len(Entry._fields) + 1)
+_MOST_ROWS = 512  # of one statement; it keeps the memory of what was bound last
+_EXACT_ROWS = 64  # up to here there is a statement for each number of rows, beyond for multiples of 16
 _RETRY_SECONDS = 0.5
 _LOOK_SECONDS = 1.0  # how often the size and age of the current file are looked at
 
@@ -50,17 +54,20 @@ class Journal:
         self._folder = folder
         self._identity = identity
         self._storage = storage
-        self._seq = self._durable_seq = last_seq(folder)
+        self.seq = self.durable_seq = last_seq(folder)
+        """Number of the last operation, and of the last one that is on disk."""
         self._link = b""  # of the last operation that is on disk
-        self._open_file(self._seq + 1 if new_file or not is_current(folder) else first_seq(journal_files(folder)[-1]))
+        self._open_file(self.seq + 1 if new_file or not is_current(folder) else first_seq(journal_files(folder)[-1]))
         self._mark = Mark(folder)
-        self._failure: str | None = None
+        self.failure: str | None = None
+        """What the last attempt to write failed with; None when it did not."""
         self._rows: list[Entry] = []  # the group that is open: its operations
         self._commit = Commit(self._call_writer)  # and its promise
         self._is_due = False  # whether it is to be written as soon as the writer can
         self._loop: asyncio.AbstractEventLoop | None = None  # the last one that was to call the writer
-        self._tail = Commit()
-        self._tail.finish(durable=True)
+        self.tail = Commit()
+        """The commit of the last operation."""
+        self.tail.finish(durable=True)
         self._closing = False
         self._changed = threading.Condition()
         self._checkpointer = Checkpointer(lambda: self._file)
@@ -68,29 +75,9 @@ class Journal:
         self._writer.start()
 
     @property
-    def seq(self) -> int:
-        """The number of the last operation."""
-        return self._seq
-
-    @property
-    def durable_seq(self) -> int:
-        """The number of the last operation that is on disk."""
-        return self._durable_seq
-
-    @property
     def queued(self) -> int:
-        """How many operations are not on disk yet."""
-        return self._seq - self._durable_seq
-
-    @property
-    def failure(self) -> str | None:
-        """What the last attempt to write failed with; None when it did not."""
-        return self._failure
-
-    @property
-    def tail(self) -> Commit:
-        """The commit of the last operation."""
-        return self._tail
+        """The number of operations that are not on disk yet."""
+        return self.seq - self.durable_seq
 
     @property
     def current_bytes(self) -> int:
@@ -109,8 +96,8 @@ class Journal:
         with self._changed:
             is_first = not self._rows
             self._rows.extend(entries)
-            self._seq = entries[-1].seq
-            self._tail = commit = self._commit
+            self.seq = entries[-1].seq
+            self.tail = commit = self._commit
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -131,7 +118,7 @@ class Journal:
         self._connection.close()
         self._mark.close()
         if self.queued:
-            raise StorageError(f"{self.queued} operations could not be written to '{self._folder}': {self._failure}.")
+            raise StorageError(f"{self.queued} operations could not be written to '{self._folder}': {self.failure}.")
 
     def _call_writer(self) -> None:
         with self._changed:
@@ -156,13 +143,13 @@ class Journal:
         ends with this group.
         """
         with self._changed:
-            while self._failure is None and not (self._rows and (self._is_due or self._closing)):
+            while self.failure is None and not (self._rows and (self._is_due or self._closing)):
                 if self._closing:
                     return None
                 self._changed.wait()
-            if self._failure is not None:
+            if self.failure is not None:
                 _logger.warning("The journal is written again.")
-            self._failure = None
+            self.failure = None
             group = self._rows, self._commit
             self._rows, self._commit, self._is_due = [], Commit(self._call_writer), False
             return group
@@ -171,15 +158,15 @@ class Journal:
         """Write a group, or tell everybody that waits for it or for what comes after that it is not written."""
         try:
             while rows:
-                self._insert(rows[:MOST_ROWS])
-                self._durable_seq = rows[min(MOST_ROWS, len(rows)) - 1].seq
-                self._mark.set(self._durable_seq)
-                del rows[:MOST_ROWS]
+                self._insert(rows[:_MOST_ROWS])
+                self.durable_seq = rows[min(_MOST_ROWS, len(rows)) - 1].seq
+                self._mark.set(self.durable_seq)
+                del rows[:_MOST_ROWS]
         except Exception as error:  # whatever it is, the thread must live to try again
             with self._changed:
-                if self._failure is None:
+                if self.failure is None:
                     _logger.error("The journal cannot be written: %s. It is tried again.", error)
-                self._failure = str(error)
+                self.failure = str(error)
                 self._tell_failure(commit)
                 self._tell_failure(self._commit)
             return False
@@ -187,9 +174,15 @@ class Journal:
         return True
 
     def _insert(self, rows: Sequence[Entry]) -> None:
+        """Write rows with one statement: one transaction, one fsync, and the interpreter's lock is released once."""
         if not self._is_there():  # SQLite would go on writing a file that nobody finds again
             raise FileNotFoundError(f"'{self._file}' was moved or removed; put it back")
-        self._link = insert(self._connection, rows, self._link)
+        size = len(rows) if len(rows) <= _EXACT_ROWS else -(-len(rows) // 16) * 16
+        links = list(accumulate(rows, next_link, initial=self._link))
+        values = [(*row, link) for row, link in zip(rows, links[1:], strict=True)]
+        padding = (_NO_ROW,) * (size - len(rows))
+        self._connection.execute(_insert_statement(size), tuple(chain.from_iterable((*values, *padding))))
+        self._link = links[-1]
 
     def _is_there(self) -> bool:
         """Say whether the file that is open is still the one in the folder."""
@@ -202,7 +195,7 @@ class Journal:
         message = None
         if self._storage.full_disk == "refuse":
             message = (
-                f"The journal cannot be written now ({self._failure}). What was asked for is kept in memory and tried "
+                f"The journal cannot be written now ({self.failure}). What was asked for is kept in memory and tried "
                 "again: free some space, then ask again with the same event_id."
             )
         commit.finish(durable=False, failure=message)
@@ -233,6 +226,17 @@ class Journal:
 
     def _rotate(self) -> None:
         closed = self._connection
-        self._open_file(self._durable_seq + 1)
+        self._open_file(self.durable_seq + 1)
         closed.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         closed.close()
+
+
+@lru_cache
+def _insert_statement(size: int) -> str:
+    """Return the statement for a number of rows; rows without a number are padding.
+
+    A row that is there already was written by an attempt that seemed to fail.
+    """
+    row = f"({', '.join('?' * len(_NO_ROW))})"
+    rows = ", ".join([row] * size)
+    return f"INSERT OR IGNORE INTO entries SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL"

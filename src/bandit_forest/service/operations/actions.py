@@ -5,7 +5,7 @@ from __future__ import annotations
 from bandit_forest.bandit.errors import ActionError, UnknownActionError
 from bandit_forest.bandit.errors import CapacityError as NoRoomError
 from bandit_forest.service import errors
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
 from bandit_forest.service.operations.requests import ActionRequest, invalid
 from bandit_forest.service.operations.results import ActionChange, Result

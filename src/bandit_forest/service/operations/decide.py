@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from bandit_forest.service.domain.events import Event
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidRequestError, ServiceError, WaitingLimitError
 from bandit_forest.service.journal.entries import DECIDE, Entry
 from bandit_forest.service.operations.checks import NewEvent, check_context, check_decide, check_event_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bandit_forest.service.domain.events import Event
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import UnknownEventError
 from bandit_forest.service.operations.checks import check_event_id
 from bandit_forest.service.operations.requests import invalid

@@ -8,7 +8,7 @@ from typing import NoReturn, TypeVar
 
 from bandit_forest.bandit.model import Lesson
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, Event
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import (
     DuplicateRewardError,
     EventConflictError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bandit_forest.forest import BanditForest
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.domain.statistics import PROPENSITY_BOUNDS, TimeBucket
 from bandit_forest.service.operations.explain import event_document
 from bandit_forest.service.operations.results import ActionStatus, Status, TimeBucketStatus
@@ -33,8 +33,8 @@ def status(service: ServiceContext) -> Status:
         average_reward=_unscaled(service, statistics.total.average),
         uniform_value=_unscaled(service, statistics.total.uniform_value),
         propensity_bounds=PROPENSITY_BOUNDS,
-        propensity_counts=tuple(statistics.propensity_counts),
-        propensity_sum=statistics.propensity_sum,
+        propensity_counts=tuple(statistics.propensities.counts),
+        propensity_sum=statistics.propensities.sum,
         actions=tuple(_action_status(service, index, name) for index, name in enumerate(registry.names)),
         capacity=registry.capacity,
         model_version=model.version,

@@ -14,7 +14,7 @@ from bandit_forest.bandit import Bandit
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity
-from bandit_forest.service.domain.service_context import ServiceContext
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.entries import ADD, Entry
 from bandit_forest.service.journal.files import create_file, journal_files

@@ -1,0 +1,89 @@
+"""What shows that a journal is whole: the chain over its entries, and the mark of how far it was acknowledged.
+
+The link of an entry depends on all entries before it, so that a change is found. The mark is written after each commit
+and not waited for: it survives a killed process, and after a power cut it may be behind the journal, but never ahead of
+it. So an end that was lost is found.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from hashlib import blake2b
+from pathlib import Path
+from zlib import crc32
+
+from msgspec import msgpack
+
+from bandit_forest.service.journal.entries import Entry
+
+__all__ = ["MARK", "NO_LINK", "Mark", "acknowledged_seq", "first_link", "next_link"]
+
+MARK = "acknowledged"
+_BYTES = 16
+NO_LINK = bytes(_BYTES)
+"""What the first file of a journal goes on from."""
+
+_logger = logging.getLogger(__name__)
+_LINE = re.compile(rb"([0-9]{15}) ([0-9a-f]{8})\n")
+_encode = msgpack.Encoder().encode
+
+
+def first_link(previous: bytes, identity: str) -> bytes:
+    """Return the link before the first entry of a file, which goes on from the last link of the file before it."""
+    return blake2b(previous + identity.encode(), digest_size=_BYTES).digest()
+
+
+def next_link(previous: bytes, entry: Entry) -> bytes:
+    """Return the link of an entry that follows another.
+
+    Examples
+    --------
+    >>> entry = Entry(1, 0.0, "reward", "e1", reward=1)
+    >>> link = next_link(NO_LINK, entry)
+    >>> link == next_link(NO_LINK, entry._replace(reward=1.0)), link == next_link(link, entry)
+    (True, False)
+    """
+    seq, time, kind, event_id, action, propensity, reward, context, available, forest_action, *forest = entry
+    texts = (kind, event_id, action, context, available, forest_action)
+    numbers = [None if number is None else number + 0.0 for number in (time, propensity, reward, *forest)]
+    return blake2b(previous + _encode((seq, texts, numbers)), digest_size=_BYTES).digest()  # SQLite has no -0.0
+
+
+class Mark:
+    """The file that says how far a journal was acknowledged.
+
+    Parameters
+    ----------
+    folder
+        Folder of the journal.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = os.open(folder / MARK, os.O_WRONLY | os.O_CREAT, 0o600)
+
+    def set(self, seq: int) -> None:
+        """Write that everything up to an entry is on disk."""
+        number = b"%015d" % seq
+        try:
+            os.pwrite(self._file, b"%b %08x\n" % (number, crc32(number)), 0)
+        except OSError as error:  # the entries themselves are safe
+            _logger.warning("The mark of the journal could not be written: %s.", error)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def acknowledged_seq(folder: Path) -> int:
+    """Return the number of the last entry that is known to have been acknowledged; 0 where there is no mark."""
+    try:
+        line = (folder / MARK).read_bytes()
+    except FileNotFoundError:
+        return 0
+    found = _LINE.fullmatch(line)
+    if found is None or crc32(found[1]) != int(found[2], 16):
+        _logger.warning("'%s' is passed over: it is not whole, as after a power cut.", folder / MARK)
+        return 0
+    return int(found[1])
