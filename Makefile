@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
+SAMPLES := build/obp-0.5.7/obp/dataset/obd
 
 .PHONY: demo test test-peers check sanitize bench results reference docs stub format clean
 
@@ -12,9 +13,9 @@ demo: .venv/installed
 test: .venv/installed
 	$(BIN)/pytest
 
-# What touches other tools, with those tools installed.
-test-peers: .venv/peers
-	$(BIN)/pytest tests/evaluation tests/adapters
+# What touches other tools, with those tools installed, and the samples of the Open Bandit Dataset in obp's package.
+test-peers: .venv/peers $(SAMPLES)
+	BANDIT_FOREST_OPEN_BANDIT=$(SAMPLES) $(BIN)/pytest tests/evaluation tests/adapters
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -58,7 +59,7 @@ clean:
 
 .venv/tools: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --upgrade pip "scikit-build-core>=1.1" "nanobind>=3.1" cmake ninja
+	$(BIN)/pip install -q --upgrade pip "scikit-build-core>=1.1" "nanobind>=3.1" cmake ninja setuptools wheel
 	touch $@
 
 .venv/installed: .venv/tools $(SOURCES)
@@ -77,6 +78,12 @@ clean:
 .venv/peers: .venv/installed
 	$(BIN)/pip install -q --no-build-isolation -e ".[dev,peers]"
 	touch $@
+
+# obp does not install on Python 3.11: only its files are wanted.
+$(SAMPLES):
+	mkdir -p build
+	$(BIN)/pip download -q --no-deps --ignore-requires-python --dest build obp==0.5.7
+	tar -xzf build/obp-0.5.7.tar.gz -C build $(@:build/%=%)
 
 build/sanitize/installed: .venv/installed
 	$(PYTHON) -m venv --system-site-packages build/sanitize

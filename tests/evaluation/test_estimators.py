@@ -14,7 +14,7 @@ from bandit_forest.evaluation.statistics.estimate import Ratios
 from bandit_forest.evaluation.statistics.estimators import weights_of
 from bandit_forest.evaluation.statistics.special import student_quantile
 
-VECTORS = Path(__file__).parents[3] / "shared" / "vectors" / "obp-0.5.7.json"
+VECTORS = Path(__file__).parent / "vectors" / "obp-0.5.7.json"
 
 ACTIONS = np.array([0, 1, 1, 2])
 REWARDS = np.array([1.0, 0.0, 1.0, 0.5])
@@ -78,7 +78,6 @@ def test_a_difference_is_that_of_influences_on_the_same_events():
     )
 
 
-@pytest.mark.skipif(not VECTORS.exists(), reason=f"needs the vectors of Open Bandit Pipeline, {VECTORS.name}")
 def test_open_bandit_pipeline():
     vectors = json.loads(VECTORS.read_text())
     actions, rewards, propensities, table, means = (
