@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
     m.doc() = "The compiled engine. Arguments are checked by bandit_forest.forest, not here.";
     bandit_forest::bind_settings(m);
     bandit_forest::bind_forests(m);
+    bandit_forest::bind_pairs(m);
     bandit_forest::bind_fields(m);
     bandit_forest::bind_baselines(m);
 }

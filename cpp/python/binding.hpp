@@ -7,6 +7,7 @@ namespace bandit_forest {
 
 void bind_settings(nanobind::module_& m);
 void bind_forests(nanobind::module_& m);
+void bind_pairs(nanobind::module_& m);
 void bind_fields(nanobind::module_& m);
 void bind_baselines(nanobind::module_& m);
 

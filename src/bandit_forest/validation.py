@@ -17,6 +17,7 @@ __all__ = [
     "check_actions",
     "check_available",
     "check_available_rows",
+    "check_codes",
     "check_context",
     "check_contexts",
     "check_fractions",
@@ -136,6 +137,23 @@ def check_contexts(contexts: Any, owner: str, n_variables: int, largest: NDArray
     if array.ndim != 2 or array.shape[1] != n_variables:
         refuse("contexts", owner, rule, contexts)
     return _as_codes(array, contexts, "contexts", owner, rule, largest)
+
+
+def check_codes(
+    codes: Any, name: str, owner: str, n_variables: int, largest: NDArray[np.uint8] | None, *, ndim: int
+) -> Bits:
+    """Return rows of codes as a contiguous uint8 matrix; with `ndim` 1, the only row is given by itself.
+
+    Examples
+    --------
+    >>> check_codes([1, 0], "context", "PairForest.decide", 2, None, ndim=1)
+    array([[1, 0]], dtype=uint8)
+    """
+    rule = f"{'an array' if ndim == 1 else 'a matrix with rows'} of {n_variables} {_kind(largest)}"
+    array = _as_array(codes, name, owner, rule)
+    if array.ndim != ndim or array.shape[-1] != n_variables:
+        refuse(name, owner, rule, codes)
+    return _as_codes(array, codes, name, owner, rule, largest).reshape(-1, n_variables)
 
 
 def check_actions(actions: ArrayLike, owner: str, n_actions: int, n_events: int) -> NDArray[np.int64]:

@@ -18,9 +18,10 @@ from bandit_forest.rules import (
     UniformOverRemaining,
 )
 
-__all__ = ["CoreForest", "GreedyCore", "arguments_of", "header_of", "make_core"]
+__all__ = ["CoreForest", "GreedyCore", "PairCore", "arguments_of", "header_of", "make_core", "make_pair_core"]
 
 GreedyCore = _core.GreedyForest
+PairCore = _core.PairForest
 CoreForest = _core.EliminationForest | GreedyCore
 
 _Settings = TypeVar("_Settings", bound=_core.Settings)
@@ -47,14 +48,27 @@ def make_core(
     common = sizes | {"depth_low": low, "depth_high": high}
     if isinstance(growth, Greedy):
         assert isinstance(exploration, InverseGap)
-        capacity = growth.log_capacity or _capacity(int(sizes["n_variables"]), levels, growth.lifetime)
-        own = asdict(growth) | asdict(exploration)
-        own |= {"log_capacity": capacity, "lifetime": growth.lifetime or 0, "levels": list(levels)}
+        own = _greedy(growth, exploration, int(sizes["n_variables"]), levels)
         return _core.GreedyForest(_filled(_core.GreedySettings(), common | own), *saved)
     assert not isinstance(exploration, InverseGap)
     return _core.EliminationForest(
         _filled(_core.EliminationSettings(), common | _elimination(growth, exploration)), *saved
     )
+
+
+def make_pair_core(
+    *saved: bytes,
+    growth: Greedy,
+    exploration: InverseGap,
+    max_depth: int | tuple[int, int],
+    levels: Sequence[int],
+    **sizes: int | float,
+) -> PairCore:
+    """Return the core of a forest over pairs, or one made again from the arrays that it has saved."""
+    low, high = max_depth if isinstance(max_depth, tuple) else (max_depth, max_depth)
+    common = sizes | {"depth_low": low, "depth_high": high, "n_actions": 1, "n_threads": 1}
+    own = _greedy(growth, exploration, int(sizes["n_variables"]), levels)
+    return PairCore(_filled(_core.PairSettings(), common | own), *saved)
 
 
 def header_of(
@@ -89,6 +103,12 @@ def _filled(settings: _Settings, values: dict[str, Any]) -> _Settings:
     for name, value in values.items():
         setattr(settings, name, value)
     return settings
+
+
+def _greedy(growth: Greedy, exploration: InverseGap, n_variables: int, levels: Sequence[int]) -> dict[str, Any]:
+    capacity = growth.log_capacity or _capacity(n_variables, levels, growth.lifetime)
+    own = asdict(growth) | asdict(exploration)
+    return own | {"log_capacity": capacity, "lifetime": growth.lifetime or 0, "levels": list(levels)}
 
 
 def _elimination(growth: Elimination, exploration: RoundRobin | UniformOverRemaining) -> dict[str, Any]:

@@ -1,0 +1,184 @@
+// The door to the forest over pairs. Whoever waits for it, or holds it for long, does so without the interpreter's lock.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "forest/importance.hpp"
+#include "pairs/pair_forest.hpp"
+#include "python/arrays.hpp"
+#include "python/binding.hpp"
+#include "python/node_arrays.hpp"
+
+using namespace nanobind::literals;
+
+namespace bandit_forest {
+
+namespace {
+
+using Rows = InRows<std::uint8_t>;
+using Numbers = std::optional<In<std::uint64_t>>;
+
+std::span<const std::uint64_t> span_of(const Numbers& numbers) {
+    return numbers ? bandit_forest::span_of(*numbers) : std::span<const std::uint64_t>();
+}
+
+Offers offers_of(const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts, const Numbers& names) {
+    return {contexts_of(contexts), contexts_of(actions), span_of(names), bandit_forest::span_of(starts)};
+}
+
+// What read(forest) gives back, computed while nobody learns and without the interpreter's lock.
+template <class Read>
+auto read(const PairForest& forest, Read&& read_forest) {
+    const nb::gil_scoped_release unlocked;
+    const std::shared_lock lock(forest.mutex());
+    return read_forest(forest);
+}
+
+// A number for each offered action, which write(numbers) computes without the interpreter's lock.
+template <class Write>
+Out<double> numbers_of(const Rows& actions, Write&& write) {
+    Buffer<double> numbers(actions.shape(0));
+    {
+        const nb::gil_scoped_release unlocked;
+        write(numbers.span());
+    }
+    return numbers.template release<Out<double>>({actions.shape(0)});
+}
+
+void bind_making(nb::class_<PairForest>& bound) {
+    bound.def(nb::init<const PairSettings&>(), "settings"_a)
+        .def(
+            "__init__",
+            [](PairForest* self, const PairSettings& settings, const nb::bytes& saved) {
+                new (self) PairForest(settings, std::span<const char>(saved.c_str(), saved.size()));
+            },
+            "settings"_a, "saved"_a)
+        .def("save", [](PairForest& forest) {
+            const std::string bytes = [&] {
+                const nb::gil_scoped_release unlocked;
+                return forest.save();
+            }();
+            return nb::bytes(bytes.data(), bytes.size());
+        });
+}
+
+void bind_deciding(nb::class_<PairForest>& bound) {
+    bound
+        .def(
+            "decide",
+            [](PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
+               const Numbers& names, const Numbers& keys) {
+                const std::size_t n = contexts.shape(0);
+                Buffer<std::int64_t> chosen(n);
+                Buffer<double> propensities(n);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    forest.decide(offers_of(contexts, actions, starts, names), span_of(keys), chosen.span(),
+                                  propensities.span());
+                }
+                return std::make_tuple(chosen.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
+            },
+            "contexts"_a, "actions"_a, "starts"_a, "names"_a.none(), "keys"_a.none())
+        .def(
+            "rank",
+            [](PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
+               const Numbers& names, const Numbers& keys) {
+                const std::size_t n = actions.shape(0);
+                Buffer<std::int64_t> orders(n);
+                Buffer<double> propensities(n);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    forest.rank(offers_of(contexts, actions, starts, names), span_of(keys), orders.span(),
+                                propensities.span());
+                }
+                return std::make_tuple(orders.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
+            },
+            "contexts"_a, "actions"_a, "starts"_a, "names"_a.none(), "keys"_a.none())
+        .def(
+            "propensities",
+            [](const PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
+               const Numbers& names) {
+                return numbers_of(actions, [&](std::span<double> out) {
+                    forest.propensities(offers_of(contexts, actions, starts, names), out);
+                });
+            },
+            "contexts"_a, "actions"_a, "starts"_a, "names"_a.none())
+        .def(
+            "mean_rewards",
+            [](const PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
+               const Numbers& names) {
+                return numbers_of(actions, [&](std::span<double> out) {
+                    forest.mean_rewards(offers_of(contexts, actions, starts, names), out);
+                });
+            },
+            "contexts"_a, "actions"_a, "starts"_a, "names"_a.none())
+        .def(
+            "learn",
+            [](PairForest& forest, const Rows& contexts, const Rows& actions, const Numbers& names,
+               const In<double>& rewards) {
+                const nb::gil_scoped_release unlocked;
+                forest.learn(contexts_of(contexts), contexts_of(actions), span_of(names), bandit_forest::span_of(rewards));
+            },
+            "contexts"_a, "actions"_a, "names"_a.none(), "rewards"_a);
+}
+
+void bind_telling(nb::class_<PairForest>& bound) {
+    bound
+        .def(
+            "explained_variance",
+            [](const PairForest& forest, std::size_t tree) {
+                return as_array(read(forest, [&](const PairForest& held) {
+                    return explained_variance(held.growth().tree(tree), 1);
+                }));
+            },
+            "tree"_a)
+        .def(
+            "nodes",
+            [](const PairForest& forest, std::size_t tree) {
+                return read(forest, [&](const PairForest& held) {
+                           return arrays_of(held.growth().tree(tree), held.settings());
+                       }).release();
+            },
+            "tree"_a)
+        .def(
+            "max_depth",
+            [](const PairForest& forest, std::size_t tree) {
+                return read(forest, [&](const PairForest& held) { return held.growth().tree(tree).max_depth(); });
+            },
+            "tree"_a)
+        .def_prop_ro("weights",
+                     [](const PairForest& forest) {
+                         return read(forest, [](const PairForest& held) {
+                             return std::make_tuple(held.blend().trees(), held.blend().line(), held.names().weight());
+                         });
+                     })
+        .def_prop_ro("n_events",
+                     [](const PairForest& forest) {
+                         return read(forest, [](const PairForest& held) { return held.n_events(); });
+                     })
+        .def_prop_ro("n_bytes", [](const PairForest& forest) {
+            return read(forest, [](const PairForest& held) { return held.n_bytes(); });
+        });
+}
+
+}  // namespace
+
+void bind_pairs(nb::module_& m) {
+    nb::class_<PairSettings, GreedySettings>(m, "PairSettings")
+        .def(nb::init<>())
+        .def_rw("n_context_variables", &PairSettings::n_context_variables)
+        .def_rw("n_names", &PairSettings::n_names);
+    nb::class_<PairForest> bound(m, "PairForest");
+    bind_making(bound);
+    bind_deciding(bound);
+    bind_telling(bound);
+}
+
+}  // namespace bandit_forest
