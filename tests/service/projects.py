@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
+import pytest
 
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature, Feature, NumericFeature
 from bandit_forest.forest import BanditForest
@@ -210,9 +211,16 @@ def _told(kind: Any, result: Result[Any]) -> Any:
 
 
 def _refused(refusal: Refusal, commit: Commit) -> ServiceError:
-    """Give the refusal of an item as the exception that it would be alone."""
-    kinds = {kind.code: kind for kind in ServiceError.__subclasses__()}
-    return kinds[refusal.error.code](refusal.error.message, path=refusal.error.path, commit=commit)
+    """Return the refusal of an item as the exception that it would be alone."""
+    told = refusal.error
+    if told.code == "invalid_request":
+        return InvalidRequestError(told.message, path=str(told.path))
+    return ServiceError(told.code, told.message, path=told.path, commit=commit)
+
+
+def refuses(code: str, *, match: str | None = None) -> AbstractContextManager[pytest.ExceptionInfo[ServiceError]]:
+    """Expect a refusal with a code."""
+    return pytest.raises(ServiceError, match=match, check=lambda error: error.code == code)
 
 
 def make_project(folder: Path, **parts: Any) -> Project:

@@ -6,11 +6,11 @@ import hashlib
 import inspect
 
 import pytest
+from projects import refuses
 from running import CONTEXT, Running, write_project
 
 from bandit_forest.cli import main
 from bandit_forest.service.config.tables import Keys
-from bandit_forest.service.errors import ForbiddenError, RateLimitError, UnauthorizedError
 from bandit_forest.service.http import authentication
 from bandit_forest.service.http.authentication import Access, RateLimit, Role
 
@@ -35,7 +35,7 @@ def test_every_key_opens_what_applications_need(path, key):
 @pytest.mark.parametrize("path", ["/metrics", "/v1/status", "/v1/actions/add", "/v1/model", "/what/comes/later"])
 def test_everything_else_needs_a_key_for_administration(path):
     access().admit(path, b"bearer admin-key", 0.0)
-    with pytest.raises(ForbiddenError):
+    with refuses("forbidden"):
         access().admit(path, b"Bearer decide-key", 0.0)
 
 
@@ -44,7 +44,7 @@ def test_everything_else_needs_a_key_for_administration(path):
 )
 @pytest.mark.parametrize("path", ["/v1/decide", "/metrics"])
 def test_no_key_or_a_wrong_one_is_refused_without_telling_it(path, header):
-    with pytest.raises(UnauthorizedError) as refused:
+    with refuses("unauthorized") as refused:
         access().admit(path, header, 0.0)
     assert "decide-key" not in str(refused.value)
 
@@ -69,7 +69,7 @@ def test_each_key_has_a_rate_of_its_own():
     gate = access(per_second=3.0)
     for _ in range(3):
         gate.admit("/v1/decide", b"Bearer decide-key", 10.0)
-    with pytest.raises(RateLimitError):
+    with refuses("rate_limited"):
         gate.admit("/v1/decide", b"Bearer decide-key", 10.1)
     gate.admit("/v1/decide", b"Bearer other-key", 10.1)
     gate.admit("/v1/decide", b"Bearer decide-key", 10.4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 
 from bandit_forest.service.dashboard.files import page_files
-from bandit_forest.service.errors import MethodNotAllowedError, NotFoundError, ServiceError
+from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.authentication import Access
 from bandit_forest.service.http.endpoints import ENDPOINTS, JsonEndpoint
 from bandit_forest.service.http.messages import Reply, Request, Response, refuse
@@ -67,7 +67,7 @@ class DecisionApplication:
         if path in self._posts:
             return _not_allowed(request.method, b"POST")
         if endpoint is None and path not in self._pages and path != "/openapi.json":
-            raise NotFoundError("There is nothing here; see /openapi.json.")
+            raise ServiceError("not_found", "There is nothing here; see /openapi.json.")
         if request.method not in ("GET", "HEAD"):
             return _not_allowed(request.method, b"GET, HEAD")
         if path in self._pages:
@@ -89,5 +89,5 @@ class DecisionApplication:
 
 
 def _not_allowed(method: str, allowed: bytes) -> Reply:
-    error = MethodNotAllowedError(f"{method} is not allowed here.")
+    error = ServiceError("method_not_allowed", f"{method} is not allowed here.")
     return refuse(error, b"allow: %b\r\n" % allowed)

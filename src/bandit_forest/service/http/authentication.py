@@ -7,7 +7,7 @@ import hmac
 from enum import IntEnum
 
 from bandit_forest.service.config.tables import Keys
-from bandit_forest.service.errors import ForbiddenError, RateLimitError, UnauthorizedError
+from bandit_forest.service.errors import ServiceError
 
 __all__ = ["Access", "RateLimit", "Role", "role_needed"]
 
@@ -105,7 +105,9 @@ class Access:
             return
         who = self._authenticated(authorization, needed) if self._digests else _ANYBODY
         if not self._limit.admits(who, now):
-            raise RateLimitError("There are more requests per second than the project allows; try again in a second.")
+            raise ServiceError(
+                "rate_limited", "There are more requests per second than the project allows; try again in a second."
+            )
 
     def _authenticated(self, authorization: bytes | None, needed: Role) -> bytes:
         """Return the digest of the key, compared with every known one in a time that tells nothing."""
@@ -116,7 +118,7 @@ class Access:
             if hmac.compare_digest(digest, given):
                 role = max(role, opens)
         if scheme.lower() != b"bearer" or role is Role.PUBLIC:
-            raise UnauthorizedError("A key of the project is needed: send 'Authorization: Bearer KEY'.")
+            raise ServiceError("unauthorized", "A key of the project is needed: send 'Authorization: Bearer KEY'.")
         if role < needed:
-            raise ForbiddenError("This needs a key for administration.")
+            raise ServiceError("forbidden", "This needs a key for administration.")
         return given

@@ -12,14 +12,7 @@ from typing import cast
 import httptools
 
 from bandit_forest.service.config.tables import Limits
-from bandit_forest.service.errors import (
-    BodyTooLargeError,
-    ConnectionLimitError,
-    InternalError,
-    InvalidHttpError,
-    MethodNotAllowedError,
-    ServiceError,
-)
+from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.application import DecisionApplication
 from bandit_forest.service.http.messages import Reply, Request, Response, refuse, response_head
 
@@ -72,7 +65,9 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but name
         if len(self._connections) >= self._limits.connections:
             most = self._limits.connections
-            error = ConnectionLimitError(f"{most} connections are open, as many as [limits] connections allows.")
+            error = ServiceError(
+                "too_many_connections", f"{most} connections are open, as many as [limits] connections allows."
+            )
             self._write(None, refuse(error).response(), keep_alive=False)
             return
         self._connections.add(self)
@@ -110,9 +105,11 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserUpgrade as upgrade:
             self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
-            self._refuse(InvalidHttpError(f"What came is not a request of HTTP/1.1: {error}."))
+            self._refuse(ServiceError("invalid_http", f"What came is not a request of HTTP/1.1: {error}."))
         if self._n_head_bytes > _MOST_HEAD_BYTES:
-            self._refuse(InvalidHttpError(f"The head of a request must have at most {_MOST_HEAD_BYTES} bytes."))
+            self._refuse(
+                ServiceError("invalid_http", f"The head of a request must have at most {_MOST_HEAD_BYTES} bytes.")
+            )
         if self._whole and not self._is_closing:
             self._transport.pause_reading()
 
@@ -182,7 +179,7 @@ class Connection(asyncio.Protocol):
             except Exception:
                 _logger.exception("A request failed")
                 request.keep_alive = False
-                reply = refuse(InternalError("The service failed; its log says how."))
+                reply = refuse(ServiceError("internal_error", "The service failed; its log says how."))
             reply.when_ready(partial(self._send, request, reply))
 
     def _send(self, request: Request, reply: Reply) -> None:
@@ -224,7 +221,7 @@ class Connection(asyncio.Protocol):
         without the header that asks for it, and then the rest.
         """
         if self._parser.get_method() == b"CONNECT":
-            self._refuse(MethodNotAllowedError("CONNECT is not allowed here."))
+            self._refuse(ServiceError("method_not_allowed", "CONNECT is not allowed here."))
             return
         version = self._parser.get_http_version().encode()
         kept = [b"%b: %b" % header for header in self._headers.items() if header[0] not in (b"upgrade", b"connection")]
@@ -233,7 +230,7 @@ class Connection(asyncio.Protocol):
         self.data_received(b"\r\n".join([line, *kept, b"", b""]) + rest)
 
     def _refuse_body(self) -> None:
-        self._refuse(BodyTooLargeError(f"The body must have at most {self._limits.body_bytes} bytes."))
+        self._refuse(ServiceError("too_large", f"The body must have at most {self._limits.body_bytes} bytes."))
 
     def _expect(self) -> None:
         """Give the client time from now on."""

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import InvalidJsonError, InvalidRequestError, MediaTypeError
+from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.http.messages import Reply, Request
 from bandit_forest.service.operations import actions, decide, reward
 from bandit_forest.service.operations.requests import invalid_type
@@ -91,13 +91,15 @@ class JsonEndpoint:
     def __call__(self, request: Request) -> Reply:
         """Do what a request asks for, or raise the refusal."""
         if not request.headers.get(b"content-type", b"").startswith(b"application/json"):
-            raise MediaTypeError("The body must be JSON: send the header 'content-type: application/json'.")
+            raise ServiceError(
+                "unsupported_media_type", "The body must be JSON: send the header 'content-type: application/json'."
+            )
         try:
             asked = self._decode(request.body) if self._items is None else self._batch(request.body)
         except msgspec.ValidationError as error:
             raise invalid_type(error) from None
         except _NOT_JSON as error:
-            raise InvalidJsonError(f"The body is not JSON: {error}.") from None
+            raise ServiceError("invalid_json", f"The body is not JSON: {error}.") from None
         return Reply(*self._operation(self._service, asked))
 
     def _batch(self, body: bytes) -> Any:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.file import pack_bandit
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import NotFoundError, StorageError, WarmingUpError
+from bandit_forest.service.errors import ServiceError, StorageError
 from bandit_forest.service.http.messages import LaterReply, Reply, Response
 from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, exposition
 from bandit_forest.service.operations.explain import explain
@@ -155,7 +155,7 @@ def _tree(bandit: Bandit, text: str) -> Reply:
         raise invalid("$.number", "the number of a tree", text)
     number = int(text)
     if number >= n_trees:
-        raise NotFoundError(f"There are trees 0 to {n_trees - 1}.", path="$.number")
+        raise ServiceError("not_found", f"There are trees 0 to {n_trees - 1}.", path="$.number")
     return LaterReply(lambda: _shown(bandit.tree(number).to_svg().encode(), "image/svg+xml"))
 
 
@@ -169,7 +169,9 @@ def _model(bandit: Bandit) -> Reply:
 def _check_warm(bandit: Bandit) -> None:
     if bandit.policy is None:
         left = bandit.model.warm_up_left
-        raise WarmingUpError(f"The forest is made after {left} more lessons, from which the features are learned.")
+        raise ServiceError(
+            "warming_up", f"The forest is made after {left} more lessons, from which the features are learned."
+        )
 
 
 def _shown(content: bytes, media_type: str, more: str = "") -> Response:

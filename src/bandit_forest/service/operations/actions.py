@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bandit_forest.bandit.errors import ActionError, UnknownActionError
-from bandit_forest.bandit.errors import CapacityError as NoRoomError
-from bandit_forest.service import errors
+from bandit_forest.bandit.errors import ActionError, CapacityError, UnknownActionError
 from bandit_forest.service.domain.state import ServiceContext
+from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
 from bandit_forest.service.operations.requests import ActionRequest, invalid
 from bandit_forest.service.operations.results import ActionChange, Result
@@ -45,11 +44,11 @@ def _change(service: ServiceContext, kind: str, name: str) -> Result[ActionChang
     try:
         service.state.change_action(kind, name)
     except UnknownActionError as error:
-        raise errors.UnknownActionError(str(error), path=_PATH) from None
-    except NoRoomError as error:
-        raise errors.CapacityError(f"{error} It is under [actions].", path=_PATH) from None
+        raise ServiceError("unknown_action", str(error), path=_PATH) from None
+    except CapacityError as error:
+        raise ServiceError("no_capacity", f"{error} It is under [actions].", path=_PATH) from None
     except ActionError as error:
-        raise errors.ActionConflictError(str(error), path=_PATH, commit=service.journal.tail) from None
+        raise ServiceError("action_conflict", str(error), path=_PATH, commit=service.journal.tail) from None
     after = str(registry.state(name))
     if after != before:
         service.record([Entry(service.state.seq + 1, service.now(), kind, action=name)])

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import InvalidRequestError, ServiceError, WaitingLimitError
+from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.entries import DECIDE, Entry
 from bandit_forest.service.operations.checks import NewEvent, check_context, check_decide, check_event_id
 from bandit_forest.service.operations.estimates import mean_rewards
@@ -72,9 +72,10 @@ def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> Ne
             return known
     most = service.project.limits.waiting_events
     if len(state.waiting) + n_before >= most:
-        raise WaitingLimitError(
+        raise ServiceError(
+            "too_many_waiting",
             f"{most} events wait for their reward, as many as [limits] waiting_events allows: send rewards, or wait "
-            "until the oldest expire."
+            "until the oldest expire.",
         )
     return check_decide(state, request)
 

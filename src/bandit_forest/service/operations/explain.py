@@ -6,7 +6,7 @@ from typing import Any
 
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import UnknownEventError
+from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.operations.checks import check_event_id
 from bandit_forest.service.operations.requests import invalid
 
@@ -26,7 +26,7 @@ def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
         raise invalid("$.event_id", "a text of 1 to 200 characters", event_id)
     event = service.state.event(check_event_id(event_id))
     if event is None:
-        raise UnknownEventError(f"No event '{event_id}' waits or is remembered.", path="$.event_id")
+        raise ServiceError("unknown_event", f"No event '{event_id}' waits or is remembered.", path="$.event_id")
     document, model = event_document(service, event), service.bandit.model
     if model.policy is None:
         return document | {"variables": [], "mean_rewards": None, "votes": None, "explanation": None}

@@ -129,7 +129,7 @@ def refusal(error: ServiceError) -> Refusal:
 
     Examples
     --------
-    >>> refusal(ServiceError("There is no such field.", path="$.context.colour")).error.path
+    >>> refusal(ServiceError("invalid_request", "There is no such field.", path="$.context.colour")).error.path
     '$.context.colour'
     """
     return Refusal(Problem(error.code, error.message, UNSET if error.path is None else error.path))

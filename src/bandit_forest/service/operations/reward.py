@@ -9,15 +9,7 @@ from typing import NoReturn, TypeVar
 from bandit_forest.bandit.model import Lesson
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, Event
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import (
-    DuplicateRewardError,
-    EventConflictError,
-    InvalidRequestError,
-    LateRewardError,
-    ServiceError,
-    StorageError,
-    UnknownEventError,
-)
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, StorageError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import EXPIRE, LEARN, REWARD, Entry
 from bandit_forest.service.operations.checks import (
@@ -165,7 +157,7 @@ def _learn(service: ServiceContext, request: LearnRequest, work: _Work) -> Learn
     if event_id is not None and state.event(check_event_id(event_id)) is not None:
         if event_id in state.waiting:
             message = f"The event '{event_id}' was decided here and waits: send its reward instead."
-            raise EventConflictError(message, path="$.event_id")
+            raise ServiceError("event_conflict", message, path="$.event_id")
         _finished(service, event_id)
         return Learned(event_id, ignored=True)
     action = check_action(state, request.action)
@@ -185,13 +177,13 @@ def _finished(service: ServiceContext, event_id: str) -> Event:
     event = service.state.remembered.get(event_id)
     if event is None:
         message = f"No event '{event_id}' waits or is remembered: it was never decided here, or long ago."
-        raise UnknownEventError(message, path="$.event_id")
+        raise ServiceError("unknown_event", message, path="$.event_id")
     if event.state == EXPIRED:
         _refuse_late(service, event_id)
     service.duplicates += 1
     if service.project.reward.on_duplicate == "refuse":
         message = f"The event '{event_id}' has its reward already, {event.reward}; it is learned once."
-        raise DuplicateRewardError(message, path="$.event_id", commit=service.journal.tail)
+        raise ServiceError("duplicate_reward", message, path="$.event_id", commit=service.journal.tail)
     return event
 
 
@@ -199,4 +191,4 @@ def _refuse_late(service: ServiceContext, event_id: str) -> NoReturn:
     service.late += 1
     seconds = service.project.reward.window_seconds
     message = f"The reward of '{event_id}' came too late: it had to come within {seconds:g} seconds of the decision."
-    raise LateRewardError(message, path="$.event_id")
+    raise ServiceError("late_reward", message, path="$.event_id")
