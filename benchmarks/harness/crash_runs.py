@@ -19,11 +19,13 @@ from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.journal.entries import DECIDE, REWARD
 from bandit_forest.service.journal.files import read_entries
 from bandit_forest.service.recovery.recover import open_folder, rebuild
+from harness.moments import kill_in_recovery, wait_for
 from harness.service_process import ServiceProcess
 
 __all__ = ["Ledger", "LossError", "run_crashes", "write_project"]
 
 N_CLIENTS = 6
+SPECIAL = ("snapshot", "rotation", "recovery")
 ACTIONS = ("a", "b", "c")
 _PROJECT = """
 [actions]
@@ -78,7 +80,7 @@ def write_project(folder: Path) -> Path:
     return project
 
 
-async def run_crashes(project: Path, *, kills: int, seed: int, told: Callable[[int, Ledger], object]) -> Ledger:
+async def run_crashes(project: Path, *, kills: int, seed: int, told: Callable[[str, Ledger], object]) -> Ledger:
     """Kill the service so many times under load; after each kill, check everything that was acknowledged.
 
     Parameters
@@ -90,7 +92,8 @@ async def run_crashes(project: Path, *, kills: int, seed: int, told: Callable[[i
     seed
         Of the contexts and of the moments.
     told
-        Is told the number of each kill that nothing was lost in, and what was acknowledged until then.
+        Is told the moment of each kill that nothing was lost in ("load" or one of `SPECIAL`), and what was
+        acknowledged until then.
     """
     rng = random.Random(seed)
     ledger = Ledger()
@@ -99,14 +102,20 @@ async def run_crashes(project: Path, *, kills: int, seed: int, told: Callable[[i
     clients = [asyncio.create_task(_client(target, ledger, random.Random(rng.random()), n)) for n in range(N_CLIENTS)]
     try:
         for kill in range(1, kills + 1):
-            await _wait(rng.uniform(0.05, 1.5), clients)
+            moment = SPECIAL[(kill // 10 + seed) % 3] if kill % 10 == 0 else "load"
+            await _wait(rng.uniform(0.05, 1.0), clients)
+            if moment in ("snapshot", "rotation"):
+                seen = await asyncio.to_thread(wait_for, moment, load_project(project).storage.folder)
+                moment = moment if seen else "load"
             target.serving.clear()
             service.kill()
+            if moment == "recovery":
+                await asyncio.to_thread(kill_in_recovery, project, rng.uniform(0.0, 0.1))
             acknowledged = ledger.copy()
             rebuilt = await asyncio.to_thread(_check_journal, project, acknowledged)
             service = await asyncio.to_thread(ServiceProcess, project)
             await _check_service(service.address, acknowledged, rebuilt, rng)
-            told(kill, acknowledged)
+            told(moment, acknowledged)
             target.address = service.address
             target.serving.set()
     finally:

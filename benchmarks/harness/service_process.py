@@ -11,10 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Self
 
-__all__ = ["ServiceProcess"]
+__all__ = ["ServiceProcess", "serve_command"]
 
 _MAIN = "from bandit_forest.cli import main; main()"
 _STOP_SECONDS = 30
+
+
+def serve_command(project: Path, options: Sequence[str] = ()) -> list[str]:
+    """Return the command that serves a project on a free port."""
+    return [sys.executable, "-c", _MAIN, "serve", str(project), "--port", "0", *options]
 
 
 class ServiceProcess:
@@ -40,9 +45,12 @@ class ServiceProcess:
         log: IO[str] | None = None,
         options: Sequence[str] = (),
     ) -> None:
-        command = [sys.executable, "-c", _MAIN, "serve", str(project), "--port", "0", *options]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | dict(environment or {})
+            serve_command(project, options),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=os.environ | dict(environment or {}),
         )
         assert self.process.stdout is not None
         told = self.process.stdout.readline()

@@ -1,4 +1,4 @@
-"""Kills under load: nothing that was acknowledged is lost. The long form is benchmarks/crash.py."""
+"""Kills under load: nothing that was acknowledged is lost. The long form is `benchmarks/prove.py kills`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from harness.crash_runs import run_crashes, write_project
 def test_kills_under_load_lose_and_double_nothing(tmp_path):
     survived = []
     ledger = asyncio.run(
-        run_crashes(write_project(tmp_path), kills=5, seed=1, told=lambda kill, _: survived.append(kill))
+        run_crashes(write_project(tmp_path), kills=5, seed=1, told=lambda moment, _: survived.append(moment))
     )
-    assert survived == [1, 2, 3, 4, 5]
+    assert survived == ["load"] * 5
     assert len(ledger.decisions) > 200
     assert len(ledger.rewards) > 100

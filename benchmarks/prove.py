@@ -1,0 +1,39 @@
+"""The long proofs of the decision service, resumable: what was done is in the results folder and is not done again.
+
+python benchmarks/prove.py kills --parts 50        # 1,000 kills under load
+python benchmarks/prove.py --help
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from proofs.record import Record, run_parts
+
+PROOFS = {
+    "kills": (50, "20 kills each: under load, and in snapshots, rotation and recovery"),
+}
+
+
+def main() -> None:
+    """Run the parts of a proof that are missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    proofs = parser.add_subparsers(dest="proof", required=True)
+    for name, (n_parts, text) in PROOFS.items():
+        proof = proofs.add_parser(name, help=f"{n_parts} parts, {text}")
+        proof.add_argument("--parts", type=int, default=n_parts, help="how many parts there shall be in the end")
+        proof.add_argument("--results", type=Path, default=Path(__file__).parents[1] / "results" / "proofs")
+    options = parser.parse_args()
+    run: Callable[[int], dict[str, Any]] = import_module(f"proofs.{options.proof.replace('-', '_')}").run_part
+    record = Record(options.results / f"{options.proof}.jsonl")
+    run_parts(record, range(options.parts), run, Console(highlight=False))
+
+
+if __name__ == "__main__":
+    main()
