@@ -225,6 +225,8 @@ class Connection(asyncio.Protocol):
             return
         version = self._parser.get_http_version().encode()
         kept = [b"%b: %b" % header for header in self._headers.items() if header[0] not in (b"upgrade", b"connection")]
+        if b"close" in self._headers[b"connection"].lower():
+            kept.append(b"connection: close")
         line = b"%b %b HTTP/%b" % (self._parser.get_method(), self._target, version)
         self._parser = httptools.HttpRequestParser(self)
         self.data_received(b"\r\n".join([line, *kept, b"", b""]) + rest)
