@@ -49,11 +49,11 @@ def post(body: bytes, *headers: str) -> bytes:
     return "\r\n".join([*lines, f"content-length: {len(body)}", "", ""]).encode() + body
 
 
-def answers(service: Running, parts: list[bytes]) -> list[int]:
+def answers(service: Running, parts: list[bytes], last: bytes = LAST) -> list[int]:
     """Send a request in parts, each in a segment of its own, and a last one; return the status of each answer."""
     with socket.create_connection((service.host, service.port), timeout=10) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for part in (*parts, LAST):
+        for part in (*parts, last):
             connection.sendall(part)
             time.sleep(0.002)
         told = b"".join(iter(lambda: connection.recv(65_536), b""))
@@ -91,7 +91,7 @@ def test_an_upgrade_with_a_chunked_body_is_answered(service):
 
 def test_a_connection_that_is_to_end_ends_although_an_upgrade_is_offered(service):
     whole = post(json.dumps({"context": CONTEXT}).encode(), "connection: close, upgrade", "upgrade: h2c")
-    assert answers(service, [whole + whole]) == [200]
+    assert answers(service, [whole], last=b"") == [200]
 
 
 @pytest.mark.slow

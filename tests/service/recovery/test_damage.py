@@ -63,7 +63,7 @@ def test_a_flipped_byte_in_the_log_never_drops_an_acknowledged_entry_in_silence(
         except DamagedFileError:
             n_noticed += 1
         else:
-            assert n_entries == N_DECISIONS + 3  # with the actions of the project
+            assert n_entries == N_DECISIONS + 4  # with the actions of the project file
     assert n_noticed > 20
 
 
@@ -80,7 +80,7 @@ def test_commands_end_with_a_sentence_when_acknowledged_entries_are_lost(killed:
     ):
         ended = command(*arguments)
         assert ended.returncode != 0, arguments
-        assert f"{N_DECISIONS + 3} operations were acknowledged" in ended.stderr
+        assert f"{N_DECISIONS + 4} operations were acknowledged" in ended.stderr
         assert "Traceback" not in ended.stderr
     (tmp_path / "data" / MARK).unlink()  # whoever wants to go on without them can
     assert command("verify", project).returncode == 0

@@ -257,9 +257,9 @@ def test_verify_proves_and_disproves(tmp_path: Path) -> None:
     assert (proof.n_entries, proof.snapshot_seq) == (last_seq(tmp_path),) * 2
     assert "byte for byte" in str(proof)
     with closing(sqlite3.connect(journal_files(tmp_path)[0])) as connection, connection:
-        connection.execute("UPDATE entries SET reward = 1 - reward WHERE seq = 8 AND kind = 'reward'")
+        connection.execute("UPDATE entries SET reward = 1 - reward WHERE seq = 9 AND kind = 'reward'")
         assert connection.total_changes == 1
-    with pytest.raises(DamagedFileError, match="entry 8 is not as it was written"):
+    with pytest.raises(DamagedFileError, match="entry 9 is not as it was written"):
         verify(project)
     link_again(journal_files(tmp_path)[0])
     with pytest.raises(DamagedFileError, match="differ"):

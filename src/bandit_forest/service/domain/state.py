@@ -42,6 +42,8 @@ class State:
         """The number of the last entry that was applied."""
         self.time = 0.0
         """Its time."""
+        self.file_actions: list[str] | None = None
+        """Actions that the project file named at the last start; None where that is not known."""
         self.statistics = Statistics(bandit.registry.capacity)
         self.waiting: dict[str, Event] = {}
         """Oldest first."""

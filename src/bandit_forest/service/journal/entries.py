@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ADD", "DECIDE", "DISABLE", "ENABLE", "EXPIRE", "LEARN", "REMOVE", "REWARD", "Entry"]
+__all__ = ["ADD", "DECIDE", "DISABLE", "ENABLE", "EXPIRE", "FILE", "LEARN", "REMOVE", "REWARD", "Entry"]
 
 DECIDE, REWARD, LEARN, EXPIRE = "decide", "reward", "learn", "expire"
 ADD, DISABLE, ENABLE, REMOVE = "add", "disable", "enable", "remove"
+FILE = "file"  # the project file names other actions than at the last start
 
 
 class Entry(NamedTuple):
@@ -28,7 +29,7 @@ class Entry(NamedTuple):
     context: str | None = None
     """JSON."""
     available: str | None = None
-    """The names of the available actions, as a JSON list; None: all that were enabled."""
+    """The names of the available actions, as a JSON list; None: all that were enabled. Of FILE, those of the file."""
     forest_action: str | None = None
     """In shadow mode, what the forest would have done."""
     forest_propensity: float | None = None

@@ -10,7 +10,7 @@ from bandit_forest.bandit.registry import Available
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.service.domain.events import LEARNED, Event
 from bandit_forest.service.domain.state import State
-from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
+from bandit_forest.service.journal.entries import DECIDE, EXPIRE, FILE, LEARN, REWARD, Entry
 
 __all__ = ["replay"]
 
@@ -58,6 +58,8 @@ def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
             model.learn(lesson)
     elif entry.kind == LEARN:
         model.learn(state.add_foreign(_foreign(state, entry)))
+    elif entry.kind == FILE:
+        state.file_actions = msgspec.json.decode(_text(entry.available))
     else:
         state.change_action(entry.kind, _text(entry.action))
     state.seq, state.time = entry.seq, entry.time

@@ -23,7 +23,7 @@ from bandit_forest.service.domain.state import State
 __all__ = ["SnapshotData", "load_snapshot", "remove_leftovers", "snapshot_files", "take_snapshot", "write_snapshot"]
 
 FORMAT = "bandit-forest snapshot"
-VERSION = 2
+VERSION = 3
 _KEPT = 2
 _CHUNK = 500  # events turned into JSON at a time, so that decisions get their turn between
 _BANDIT = ".bandit"
@@ -45,6 +45,7 @@ def take_snapshot(state: State, engine: str = "") -> SnapshotData:
         "engine": engine,
         "seq": state.seq,
         "time": state.time,
+        "file_actions": state.file_actions,
         "statistics": msgspec.json.decode(msgspec.json.encode(state.statistics.to_json())),  # a copy
         "recent": list(state.recent),
     }
@@ -82,7 +83,7 @@ def load_snapshot(file: Path, project: Project, engine: str) -> State:
         if hashlib.sha256(bandit).hexdigest() != header["bandit"]:
             raise DamagedFileError(f"'{file.with_suffix(_BANDIT)}' is not the file that '{file}' was written with.")
         state = State(project, Bandit.from_bytes(bandit, str(file)))
-        state.seq, state.time = header["seq"], header["time"]
+        state.seq, state.time, state.file_actions = header["seq"], header["time"], header["file_actions"]
         state.statistics.restore(header["statistics"])
         state.recent.extend(header["recent"])
         for kind, items in lines[1:]:

@@ -16,10 +16,10 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
-from bandit_forest.service.journal.entries import ADD, Entry
 from bandit_forest.service.journal.files import create_file, journal_files
 from bandit_forest.service.journal.journal import Journal
 from bandit_forest.service.journal.lock import folder_lock
+from bandit_forest.service.recovery.file_actions import follow_file
 from bandit_forest.service.recovery.recover import BASE, open_folder, recover
 from bandit_forest.service.recovery.snapshots import remove_leftovers, take_snapshot, write_snapshot
 
@@ -74,7 +74,7 @@ class Service:
         ----------
         project
             What is decided. Its context, reward range, capacity and forest must be those that the storage folder was
-            made with; everything else may change between two starts. Actions that the folder has never known are added.
+            made with; everything else may change between two starts. `follow_file` tells what becomes of other actions.
         clock
             Seconds since 1970; time enters the state through journalled operations only.
         """
@@ -93,7 +93,7 @@ class Service:
         context.snapshot_seq = recovered.snapshot_seq
         service = cls(context, engine=identity.engine, release=lock.close)
         try:
-            service._add_actions(project.actions.names)
+            follow_file(context)
             journal.tail.result()
         except BaseException:
             with suppress(ServiceError):
@@ -135,14 +135,6 @@ class Service:
                 context.snapshot_seconds = seconds
 
         return write
-
-    def _add_actions(self, names: tuple[str, ...]) -> None:
-        """Add the actions that the folder has never known."""
-        state = self.context.state
-        for name in names:
-            if state.bandit.registry.state(name) is None:
-                state.change_action(ADD, name)
-                self.context.record([Entry(state.seq + 1, self.context.now(), ADD, action=name)])
 
 
 def begin_from(project: Project, file: Path) -> None:
