@@ -109,3 +109,10 @@ def test_refusals_are_one_line(monkeypatch, tmp_path, arguments, told):
     ended = run(monkeypatch, "evaluate", *arguments)
     assert ended.startswith("bandit-forest: The ")
     assert told in ended
+
+
+def test_a_forest_learned_in_shards_is_the_same_file(monkeypatch, tables):
+    for name, launcher in (("alone", ()), ("shards", ("--launcher", "local:2"))):
+        out = tables / f"{name}.bf"
+        assert run(monkeypatch, "learn", tables / "first.csv", *COLUMNS, "--out", out, "--trees", 8, *launcher) == 0
+    assert (tables / "alone.bf").read_bytes() == (tables / "shards.bf").read_bytes()

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from bandit_forest.cli import main
+from bandit_forest.distributed.tasks import Update
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.experiments import EXPERIMENTS
 from bandit_forest.experiments.files import read_lines
 from bandit_forest.experiments.run import run_experiment
 from bandit_forest.experiments.run.plan import Stage
-from bandit_forest.experiments.run.pool import Update
 from bandit_forest.experiments.run.records import OtherRunError, read_records
 from bandit_forest.worlds.datasets import MissingDataError, cache_folder
 

@@ -7,7 +7,7 @@ about each event.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -22,6 +22,8 @@ from bandit_forest.rules import Greedy
 from bandit_forest.validation import check_int
 
 __all__ = ["Lessons", "cut", "merge", "train"]
+
+_AT_ONCE = 20_000
 
 
 class Lessons(NamedTuple):
@@ -56,7 +58,9 @@ def cut(forest: BanditForest, n_shards: int) -> list[range]:
     return [*shards, range(n_groups, n_groups + 1)] if forest.parameters["growth"].linear else shards
 
 
-def train(forest: BanditForest, lessons: Lessons, parts: range) -> bytes:
+def train(
+    forest: BanditForest, lessons: Lessons, parts: range, *, progress: Callable[[int], object] | None = None
+) -> bytes:
     """Let some parts of a forest learn, and return their state and notes; the forest is not to be used any more.
 
     Parameters
@@ -67,8 +71,16 @@ def train(forest: BanditForest, lessons: Lessons, parts: range) -> bytes:
         The lessons, all of them.
     parts
         One of the ranges of `cut`.
+    progress
+        Called with the number of lessons learned so far, every now and then.
     """
-    notes = _core(forest).learn_parts(*lessons, parts.start, parts.stop)
+    n_lessons = len(lessons.rewards)
+    notes = np.empty((n_lessons, len(parts)))
+    for first in range(0, n_lessons, _AT_ONCE):
+        piece = slice(first, min(first + _AT_ONCE, n_lessons))
+        notes[piece] = _core(forest).learn_parts(*(column[piece] for column in lessons), parts.start, parts.stop)
+        if progress is not None:
+            progress(piece.stop)
     sections = _core(forest).sections()
     kept = [sections[number] for number in _sections_of(parts, _n_groups(forest))]
     header = {"parts": [parts.start, parts.stop], "n_events": forest.n_events, "lengths": [len(one) for one in kept]}

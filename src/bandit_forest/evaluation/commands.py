@@ -14,14 +14,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from bandit_forest.distributed.launchers import open_launcher
+from bandit_forest.distributed.learning import learn_in_shards
+from bandit_forest.distributed.shards import Lessons, cut
+from bandit_forest.distributed.tasks import Launcher, Update
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.diagnostics import Level
 from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
 from bandit_forest.evaluation.evaluate import evaluate as evaluate_log
-from bandit_forest.evaluation.log import Source
 from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy
-from bandit_forest.evaluation.progressive import learn_along
+from bandit_forest.evaluation.progressive import learn_along, lessons_of
 from bandit_forest.evaluation.requirements import is_met
 from bandit_forest.evaluation.statistics.estimate import Estimate
 from bandit_forest.forest import BanditForest
@@ -78,7 +81,7 @@ def evaluate(
     )
     known = None if encoder is None else _read_encoder(encoder)
     targets = [open_policy(text, encoder=known) for text in policy]
-    with _progress(console, "evaluate", source, quiet=json_) as told:
+    with _progress(console, "evaluate", source.n_events, quiet=json_) as told:
         evaluation = evaluate_log(source, targets, confidence=confidence, encoder=known, progress=told)
     if json_:
         typer.echo(json.dumps(evaluation.to_json(), indent=2))
@@ -108,8 +111,11 @@ def learn(
     encoder: Encoder = None,
     trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 32,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+    launcher: Annotated[
+        str | None, typer.Option(help="Who learns parts of it: local, local:JOBS, ray or ray://HOST:PORT; same forest.")
+    ] = None,
 ) -> None:
-    """Make a forest from a log, and tell what it would have earned while it learned."""
+    """Make a forest from a log, and tell what it would have earned while it learned (without a launcher)."""
     console = Console()
     source = open_log(
         log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
@@ -130,18 +136,35 @@ def learn(
         variable_names=names,
         action_names=source.action_names,
     )
-    with _progress(console, "learn", source) as told:
-        along = learn_along(source, forest, encoder=known, progress=told)
+    along = None
+    if launcher is None:
+        with _progress(console, "learn", source.n_events) as told:
+            along = learn_along(source, forest, encoder=known, progress=told)
+    else:
+        forest = _learn_in_shards(console, forest, lessons_of(source, encoder=known), open_launcher(launcher))
     forest.save(out)
-    console.print(f"Learned from {along.n_events:,} events: {out}", soft_wrap=True)
+    console.print(f"Learned from {forest.n_events:,} events: {out}", soft_wrap=True)
     if known is not None:
         beside = encoder_path(out)
         beside.write_text(known.to_json(), encoding="utf-8")
         console.print(f"Its encoder: {beside}", soft_wrap=True)
-    console.print(
-        f"While it learned it would have earned {_shown(along.doubly_robust)}; the log earned {_shown(along.logged)}."
-    )
+    if along is not None:
+        earned, logged = _shown(along.doubly_robust), _shown(along.logged)
+        console.print(f"While it learned it would have earned {earned}; the log earned {logged}.")
     console.print("Evaluate it on events that it has not learned from.", style="dim")
+
+
+def _learn_in_shards(console: Console, forest: BanditForest, lessons: Lessons, launcher: Launcher) -> BanditForest:
+    """Return the forest that has learned the lessons; the progress of all shards is one."""
+    n_done: dict[int, int] = {}
+    n_shards = len(cut(forest, forest.n_trees))
+    with _progress(console, f"learn in {n_shards} shards", n_shards * len(lessons.rewards)) as told:
+
+        def add_up(number: int, update: Update) -> None:
+            n_done[number] = update.n_done
+            told(sum(n_done.values()))
+
+        return learn_in_shards(forest, lessons, launcher=launcher, on_update=add_up)
 
 
 def _print(console: Console, evaluation: Evaluation) -> None:
@@ -179,8 +202,8 @@ def _read_encoder(path: Path) -> ContextEncoder:
 
 
 @contextmanager
-def _progress(console: Console, name: str, source: Source, *, quiet: bool = False) -> Iterator[Callable[[int], object]]:
+def _progress(console: Console, name: str, n_events: int, *, quiet: bool = False) -> Iterator[Callable[[int], object]]:
     columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("events"), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
-        bar = progress.add_task(name, total=source.n_events)
+        bar = progress.add_task(name, total=n_events)
         yield lambda n_events: progress.update(bar, completed=n_events)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bandit_forest.distributed.shards import Lessons
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.models import growing_pieces
@@ -18,7 +19,7 @@ from bandit_forest.parameters import check_parameter
 from bandit_forest.randomness import draw
 from bandit_forest.validation import check_int
 
-__all__ = ["Learner", "Progressive", "Replay", "learn_along", "replay"]
+__all__ = ["Learner", "Progressive", "Replay", "learn_along", "lessons_of", "replay"]
 
 Floats = NDArray[np.float64]
 
@@ -172,6 +173,20 @@ def replay(
         if progress is not None:
             progress(n_seen)
     return Replay(n_seen, n_accepted, ratios.estimate(0, confidence))
+
+
+def lessons_of(log: Source, *, encoder: ContextEncoder | None = None) -> Lessons:
+    """Return the events of a log that have a reward, as `learn_in_shards` takes them.
+
+    Parameters
+    ----------
+    log
+        A `Log`, or a reader of a file.
+    encoder
+        Encodes the features of the log; the log's own contexts when None.
+    """
+    batches = [(contexts, batch.actions, _shares(batch)) for batch, contexts in _rewarded(log, encoder)]
+    return Lessons(*(np.concatenate(column) for column in zip(*batches, strict=True)))
 
 
 def _evidence(log: Log, contexts: NDArray[np.uint8], policy: Learner) -> Evidence:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Column, Table
 
+from bandit_forest.distributed.launchers import open_launcher
 from bandit_forest.experiments.catalogue import EXPERIMENTS, find
 from bandit_forest.experiments.files import write_text
 from bandit_forest.experiments.report import write_report
@@ -64,6 +65,9 @@ def run(
     events: Annotated[int | None, typer.Option(min=1, help="Events of a trial; else as the experiment says.")] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Trials of a setting; else as the experiment says.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Trials at a time; else all cores.")] = None,
+    launcher: Annotated[
+        str | None, typer.Option(help="Who runs the trials: local, local:JOBS, ray or ray://HOST:PORT.")
+    ] = None,
     data: Data = None,
     out: Annotated[Path, typer.Option(help="Folder of all results.")] = Path("out"),
 ) -> None:
@@ -78,6 +82,7 @@ def run(
                 n_events=events,
                 n_trials=trials,
                 jobs=jobs,
+                launcher=None if launcher is None else open_launcher(launcher),
                 data=data,
                 out=out,
                 watch=display.watch,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,9 +118,9 @@ class FlatForest:
             )
 
     @classmethod
-    def load(cls, path: Path) -> FlatForest:
+    def load(cls, source: Path | BinaryIO) -> FlatForest:
         """Read a forest that `save` has written."""
-        with np.load(path, allow_pickle=False) as arrays:
+        with np.load(source, allow_pickle=False) as arrays:
             return cls(
                 variables=arrays["variables"],
                 children=arrays["children"],

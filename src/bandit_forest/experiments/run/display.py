@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from bandit_forest.distributed.tasks import Update
 from bandit_forest.experiments.run.plan import Stage
-from bandit_forest.experiments.run.pool import Update
 
 __all__ = ["Display"]
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from bandit_forest.baselines import Banditron, LinUcb, NeuralBandit, SuccessiveElimination, Ucb, Uniform
 from bandit_forest.experiments.catalogue import Made
-from bandit_forest.experiments.comparator.fitted import fitted_file
 from bandit_forest.experiments.comparator.models import GreedyForest, Model, RandomForest
 from bandit_forest.experiments.comparator.routing import FlatForest
 from bandit_forest.forest import BanditForest, BanditTree
@@ -84,11 +83,10 @@ def make_model(made: Made) -> Model | None:
     return _MODELS[made.name](**made.parameters) if made.name in _MODELS else None
 
 
-def make_player(made: Made, environment: Environment, *, seed: int) -> Player:
+def make_player(made: Made, environment: Environment, *, seed: int, fitted: FlatForest | None = None) -> Player:
     """Return a policy for a world; a forest with full information must have been fitted."""
-    model = make_model(made)
-    if model is not None and environment.dataset is not None:
-        return Fitted(FlatForest.load(fitted_file(model, environment.dataset)))
+    if fitted is not None:
+        return Fitted(fitted)
     maker = _POLICIES[made.name]
     sizes = {"n_variables": environment.world.n_variables, "n_actions": environment.world.n_actions}
     seeds = {"seed": seed} if "seed" in inspect.signature(maker).parameters else {}

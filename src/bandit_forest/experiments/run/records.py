@@ -24,7 +24,17 @@ from bandit_forest.errors import BanditForestError, DamagedFileError
 from bandit_forest.experiments.files import appending, read_lines
 from bandit_forest.experiments.run.trial import TrialRow
 
-__all__ = ["SUFFIX", "OtherRunError", "Records", "Trial", "append_trial", "open_run", "read_records", "results_file"]
+__all__ = [
+    "SUFFIX",
+    "OtherRunError",
+    "Records",
+    "Trial",
+    "append_trial",
+    "open_run",
+    "read_records",
+    "results_file",
+    "trial_lines",
+]
 
 SUFFIX = ".jsonl"
 _COMPARED = ("experiment", "n_events", "points", "data", "comparator")
@@ -113,6 +123,12 @@ def open_run(
 
 def append_trial(path: Path, setting: str, seed: int, rows: Iterable[TrialRow]) -> None:
     """Append a finished trial, and the time that it took."""
+    with appending(path) as stream:
+        stream.write(trial_lines(setting, seed, rows))
+
+
+def trial_lines(setting: str, seed: int, rows: Iterable[TrialRow]) -> bytes:
+    """Return the lines of a finished trial, and of the time that it took."""
     rows = list(rows)
     identity = {"setting": setting, "seed": seed}
     columns = {
@@ -120,9 +136,7 @@ def append_trial(path: Path, setting: str, seed: int, rows: Iterable[TrialRow]) 
         "reward": [_short_number(row.reward) for row in rows],
     }
     seconds = round(rows[-1].seconds, 3)
-    content = _lines([{"trial": identity | columns}, {"time": identity | {"seconds": seconds}}])
-    with appending(path) as stream:
-        stream.write(content)
+    return _lines([{"trial": identity | columns}, {"time": identity | {"seconds": seconds}}])
 
 
 def _add(records: Records, record: dict[str, Any]) -> None:

@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from bandit_forest.distributed.local import Local
+from bandit_forest.distributed.tasks import Launcher, Update, ignore
 from bandit_forest.errors import refuse
 from bandit_forest.experiments.catalogue import Experiment, Setting
 from bandit_forest.experiments.run.description import describe_run, describe_session, describe_setting
 from bandit_forest.experiments.run.known_sums import known_sums
 from bandit_forest.experiments.run.plan import COMPARATOR, Plan, Stage
-from bandit_forest.experiments.run.pool import Update, run_tasks
 from bandit_forest.experiments.run.records import open_run, results_file
 from bandit_forest.validation import check_int
 from bandit_forest.worlds.datasets import NAMES, load
@@ -29,6 +30,7 @@ def run_experiment(
     n_events: int | None = None,
     n_trials: int | None = None,
     jobs: int | None = None,
+    launcher: Launcher | None = None,
     data: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] = "out",
     watch: Watcher | None = None,
@@ -47,6 +49,8 @@ def run_experiment(
         Trials of a setting, with the seeds 0, 1, 2...; as the experiment says when None.
     jobs
         Number of trials that run at a time; all cores when None. The rows are the same for any number.
+    launcher
+        Runs the trials; `Local(jobs)` when None. The rows are the same for any launcher.
     data
         Folder of UCI's files; by default where `worlds.datasets.load` looks.
     out
@@ -70,6 +74,7 @@ def run_experiment(
         n_events=n_events,
         seeds=range(n_trials),
         jobs=jobs,
+        launcher=Local(jobs) if launcher is None else launcher,
         datasets=datasets,
         data=None if data is None else Path(data),
         file=file,
@@ -77,7 +82,9 @@ def run_experiment(
         known_sums=known_sums(Path(out), run),
     )
     for stage in plan.stages():
-        run_tasks(stage.tasks, jobs=stage.jobs, on_update=_unwatched if watch is None else watch(stage))
+        on_update = ignore if watch is None else watch(stage)
+        for number, result in stage.launcher.run(stage.tasks, on_update=on_update):
+            stage.tasks[number].keep(result)
     return file
 
 
@@ -87,7 +94,3 @@ def _chosen(experiment: Experiment, names: Collection[str] | None) -> list[Setti
         if name not in known:
             refuse("settings", "run_experiment", f"names of settings of {experiment.id}: {', '.join(known)}", name)
     return [setting for setting in experiment.settings if names is None or setting.name in names]
-
-
-def _unwatched(number: int, update: Update) -> None:
-    """Show nothing."""

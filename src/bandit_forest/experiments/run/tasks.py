@@ -1,42 +1,33 @@
-"""The steps of a run, each for a process of its own: fit a forest, play it as the comparator, play a trial."""
+"""The steps of a run: fit a forest, play it as the comparator, play a trial."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.distributed.tasks import Report, SharedFile, Task
 from bandit_forest.experiments.catalogue import Made, Setting
 from bandit_forest.experiments.comparator.models import Model
-from bandit_forest.experiments.comparator.rewards import play_comparator, read_rewards
+from bandit_forest.experiments.comparator.rewards import play_comparator
 from bandit_forest.experiments.comparator.routing import FlatForest
+from bandit_forest.experiments.files import appending, replacing
 from bandit_forest.experiments.run.factory import make_environment, make_player
-from bandit_forest.experiments.run.records import append_trial
-from bandit_forest.experiments.run.trial import play_trial, row_points
+from bandit_forest.experiments.run.records import trial_lines
+from bandit_forest.experiments.run.trial import play_trial
 
-__all__ = ["FitForest", "PlayComparator", "PlayTrial", "Task"]
-
-Report = Callable[[int, float | None], object]
-"""Called with the amount that is done, and the average reward where there is one."""
+__all__ = ["FitForest", "KeptTask", "PlayComparator", "PlayTrial"]
 
 
-class Task(Protocol):
-    """Something that takes its time, and can be sent to another process."""
+class KeptTask(Task, Protocol):
+    """A step of a run, whose result is kept by the process that runs the experiment."""
 
-    @property
-    def label(self) -> str:
-        """What is done."""
-
-    @property
-    def size(self) -> int:
-        """Number of events or of trees."""
-
-    def run(self, report: Report) -> None:
-        """Do it; its result appears whole or not at all."""
+    def keep(self, result: bytes) -> None:
+        """Write the result, whole or not at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +46,16 @@ class FitForest:
         """Number of trees."""
         return self.model.n_trees
 
-    def run(self, report: Report) -> None:
-        """Fit the forest and save it."""
+    def run(self, report: Report) -> bytes:
+        """Fit the forest and save it: no other machine needs to."""
         dataset = make_environment(self.world, self.data).dataset
         if dataset is not None:
             forest = self.model.fit(dataset, jobs=self.jobs, progress=lambda n_trees: report(n_trees, None))
             forest.save(self.file)
+        return b""
+
+    def keep(self, result: bytes) -> None:
+        """Do nothing: it is kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,16 +65,28 @@ class PlayComparator:
     label: str
     world: Made
     data: Path | None
-    forest_file: Path
+    forest: SharedFile
+    known: bytes
+    """What is in the file of the rewards, if anything."""
     file: Path
+    """File of the rewards."""
     seed: int
     size: int
 
-    def run(self, report: Report) -> None:
-        """Play the stream and keep the rewards."""
+    def run(self, report: Report) -> bytes:
+        """Play the stream, and return the file of the rewards."""
         world = make_environment(self.world, self.data).world
-        forest = FlatForest.load(self.forest_file)
-        play_comparator(forest, world, self.file, n_events=self.size, seed=self.seed, progress=report)
+        forest = FlatForest.load(self.forest.open())
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / self.file.name
+            file.write_bytes(self.known)
+            play_comparator(forest, world, file, n_events=self.size, seed=self.seed, progress=report)
+            return file.read_bytes()
+
+    def keep(self, result: bytes) -> None:
+        """Write the file of the rewards."""
+        with replacing(self.file) as stream:
+            stream.write(result)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,32 +96,30 @@ class PlayTrial:
     label: str
     setting: Setting
     data: Path | None
-    comparator_file: Path | None
-    """Rewards of the comparator; None in synthetic worlds, and where `known_sums` are given."""
-    known_sums: NDArray[np.float64] | None
-    """Reward of the comparator up to each row, if another trial has told it."""
+    forest: SharedFile | None
+    """The fitted forest that plays; None where a bandit does."""
+    comparator_sums: NDArray[np.float64] | None
+    """Reward of the comparator up to each row; None in synthetic worlds."""
     file: Path
     """The results file."""
     seed: int
     size: int
 
-    def run(self, report: Report) -> None:
-        """Play the stream and append the rows."""
+    def run(self, report: Report) -> bytes:
+        """Play the stream, and return the lines of the results file."""
         environment = make_environment(self.setting.world, self.data)
+        forest = None if self.forest is None else FlatForest.load(self.forest.open())
         rows = play_trial(
-            make_player(self.setting.policy, environment, seed=self.seed),
+            make_player(self.setting.policy, environment, seed=self.seed, fitted=forest),
             environment.world,
             n_events=self.size,
             seed=self.seed,
-            comparator_sums=self._comparator_sums(),
+            comparator_sums=self.comparator_sums,
             progress=report,
         )
-        append_trial(self.file, self.setting.name, self.seed, rows)
+        return trial_lines(self.setting.name, self.seed, rows)
 
-    def _comparator_sums(self) -> NDArray[np.float64] | None:
-        if self.comparator_file is None:
-            return self.known_sums
-        rewards = read_rewards(self.comparator_file, self.size)
-        assert rewards is not None  # an earlier stage has played them
-        sums: NDArray[np.float64] = np.cumsum(rewards, dtype=np.float64)[np.array(row_points(self.size)) - 1]
-        return sums
+    def keep(self, result: bytes) -> None:
+        """Append the lines."""
+        with appending(self.file) as stream:
+            stream.write(result)

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from bandit_forest.distributed.local import Local
+from bandit_forest.distributed.tasks import TaskFailedError, Update, ignore
 from bandit_forest.experiments.run.display import Display
 from bandit_forest.experiments.run.plan import Stage
-from bandit_forest.experiments.run.pool import TaskFailedError, Update, run_tasks
 
 PATIENCE = 120.0
 
@@ -33,21 +34,26 @@ class Doing:
     def label(self) -> str:
         return f"Doing {self.what}"
 
-    def run(self, report) -> None:
+    def run(self, report) -> bytes:
         report(0, None)
         if self.what == "wrong":
             raise ValueError("something is wrong")
         if self.what == "nothing for long":
             time.sleep(PATIENCE)
+        if self.what == "harm once" and not (self.folder / "harmed").exists():
+            (self.folder / "harmed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         if self.what == "harm":
             os.kill(os.getpid(), signal.SIGKILL)
         (self.folder / f"{self.what}-{os.environ['OMP_NUM_THREADS']}").touch()
+        return self.what.encode()
 
 
 def test_tasks_have_processes_of_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    run_tasks([Doing("this", tmp_path), Doing("that", tmp_path)], jobs=2, on_update=lambda *_: None)
+    results = dict(Local(2).run([Doing("this", tmp_path), Doing("that", tmp_path)], on_update=ignore))
+    assert results == {0: b"this", 1: b"that"}
     assert {path.name for path in tmp_path.iterdir()} == {"this-1", "that-1"}
     assert os.environ["OMP_NUM_THREADS"] == "3"
     assert "MKL_NUM_THREADS" not in os.environ
@@ -55,7 +61,7 @@ def test_tasks_have_processes_of_one_thread(tmp_path: Path, monkeypatch: pytest.
 
 FIRST_PROCESS = """
 import signal
-from bandit_forest.experiments.run.pool import run_tasks
+from bandit_forest.distributed.local import Local
 
 class Asking:
     label, size = "Asking", 1
@@ -63,9 +69,10 @@ class Asking:
     def run(self, report):
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
         print("deaf" if signal.SIGINT in blocked else "hears", flush=True)
+        return b""
 
 if __name__ == "__main__":
-    run_tasks([Asking()], jobs=1, on_update=lambda *_: None)
+    list(Local(1).run([Asking()], on_update=lambda *_: None))
     print("hears" if signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()) else "deaf")
 """
 
@@ -82,14 +89,27 @@ def test_the_first_process_of_all_is_born_deaf_to_ctrl_c(tmp_path: Path):
 def test_a_task_that_fails_is_named_and_stops_the_others(what: str, why: str, tmp_path: Path):
     began = time.monotonic()
     with pytest.raises(TaskFailedError, match=f"Doing {what} failed: {why}"):
-        run_tasks([Doing("nothing for long", tmp_path), Doing(what, tmp_path)], jobs=2, on_update=lambda *_: None)
+        list(Local(2).run([Doing("nothing for long", tmp_path), Doing(what, tmp_path)], on_update=ignore))
+    assert time.monotonic() - began < PATIENCE / 2
+
+
+def test_a_task_whose_process_dies_is_run_again(tmp_path: Path):
+    tasks = [Doing("harm once", tmp_path), Doing("this", tmp_path)]
+    assert dict(Local(1).run(tasks, on_update=ignore)) == {0: b"harm once", 1: b"this"}
+
+
+def test_who_stops_reading_stops_all_tasks(tmp_path: Path):
+    results = Local(2).run([Doing("this", tmp_path), Doing("nothing for long", tmp_path)], on_update=ignore)
+    assert next(results) == (0, b"this")
+    began = time.monotonic()
+    results.close()
     assert time.monotonic() - began < PATIENCE / 2
 
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_task_that_has_all_but_finished_is_waited_for(terminal: bool, tmp_path: Path):
     tasks = [Doing("this", tmp_path), Doing("that", tmp_path)]
-    stage = Stage(name="Trials", unit="events", tasks=tasks, n_done=0, jobs=2)
+    stage = Stage(name="Trials", unit="events", tasks=tasks, n_done=0, launcher=Local(2))
     console = Console(file=io.StringIO(), force_terminal=terminal, color_system=None, width=100)
     with Display(console) as display:
         update = display.watch(stage)
