@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-import stat
 import struct
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from bandit_forest.atomic import replacing
 from bandit_forest.errors import DamagedFileError
 
 __all__ = ["FORMAT_VERSION", "pack", "read", "unpack", "write"]
@@ -69,22 +67,9 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all: a reader, or a crash at any moment, meets the old file or the new one."""
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            if target.exists():
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    _sync_folder(target.parent)
+    """Write a file whole or not at all."""
+    with replacing(path) as stream:
+        stream.write(data)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes]:
@@ -94,13 +79,3 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes]:
 
 def _is_whole(data: bytes) -> bool:
     return hashlib.sha256(data[:-_CHECKSUM_BYTES]).digest() == data[-_CHECKSUM_BYTES:]
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name of a file durable, where the system lets a folder be synchronised."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -27,6 +27,7 @@ from bandit_forest import (
     RoundRobin,
     UniformOverRemaining,
     archive,
+    atomic,
 )
 from bandit_forest.errors import OutdatedFileError
 
@@ -311,7 +312,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
     def full_disk(_handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(archive.os, "fsync", full_disk)
+    monkeypatch.setattr(atomic.os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space left"):
         grown_forest().save(path)
     assert path.read_bytes() == before

@@ -1,4 +1,4 @@
-"""Files that are safe from interruptions: replaced whole or not at all, or grown by whole lines."""
+"""Files that are safe from interruptions: written whole or not at all, or grown by whole lines."""
 
 from __future__ import annotations
 
@@ -9,39 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["appending", "read_lines", "replacing", "write_text"]
+from bandit_forest.atomic import replacing
 
-
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing that gets its name once it is whole; until then it ends in `.part`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "rows.csv"
-    >>> with replacing(path) as stream:
-    ...     _ = stream.write(b"n_events")
-    ...     path.exists()
-    False
-    >>> path.read_bytes()
-    b'n_events'
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+__all__ = ["appending", "read_lines", "write_text"]
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as stream:
         stream.write(text.encode())
 

@@ -17,7 +17,7 @@ EXPIRED_AT = 1_000_101.0
 
 
 def test_every_event_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bandit_forest.service.recovery.export._ROWS", 2)  # several groups
+    monkeypatch.setattr("bandit_forest.evaluation.writers.export._ROWS", 2)  # several groups
     project = make_project(tmp_path / "data", reward=RewardRule(low=-1, high=2, window_seconds=100))
     clock = Clock()
     with opened(project, clock) as decider:

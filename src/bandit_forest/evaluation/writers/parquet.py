@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
+from bandit_forest.atomic import replacing
 from bandit_forest.errors import MissingExtraError
 from bandit_forest.evaluation.log import Log, Source
 
@@ -35,25 +35,17 @@ def write_parquet(log: Source, path: str | os.PathLike[str], *, progress: Callab
         import pyarrow.parquet as pq
     except ImportError as error:
         raise MissingExtraError(f"Parquet needs {error.name}: pip install 'bandit-forest[parquet]'.") from error
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.tmp")
-    writer, n_written = None, 0
-    try:
-        for batch in log.batches():
-            table = pa.table(_columns(batch, pa))
-            if writer is None:
-                writer = pq.ParquetWriter(temporary, table.schema)
-            writer.write_table(table.cast(writer.schema))
-            n_written += len(batch)
+    tables = ((pa.table(_columns(batch, pa)), len(batch)) for batch in log.batches())
+    first = next(tables, None)
+    if first is None:
+        return 0
+    schema, n_written = first[0].schema, 0
+    with replacing(path) as stream, pq.ParquetWriter(stream, schema) as writer:
+        for table, n_events in chain([first], tables):
+            writer.write_table(table.cast(schema))
+            n_written += n_events
             if progress is not None:
                 progress(n_written)
-        if writer is not None:
-            writer.close()
-            temporary.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
     return n_written
 
 

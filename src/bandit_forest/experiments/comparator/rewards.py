@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.atomic import replacing
 from bandit_forest.experiments.comparator.routing import FlatForest
-from bandit_forest.experiments.files import replacing
 from bandit_forest.worlds import World
 
 __all__ = ["play_comparator", "read_rewards", "rewards_file"]
@@ -62,6 +62,7 @@ def play_comparator(
             rewards[start:stop] = batch.rewards[np.arange(len(actions)), actions]
         earned += int(np.count_nonzero(rewards[start:stop]))
         progress(stop, earned / stop)
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as stream:
         np.savez(stream, bits=np.packbits(rewards), n_events=n_events)
 

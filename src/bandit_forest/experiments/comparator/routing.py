@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.experiments.files import replacing
+from bandit_forest.atomic import replacing
 
 __all__ = ["FlatForest", "TreeArrays"]
 
@@ -107,6 +107,7 @@ class FlatForest:
 
     def save(self, path: Path) -> None:
         """Write the forest to a file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as stream:
             np.savez(
                 stream,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bandit_forest.experiments.files import replacing, write_text
+from bandit_forest.atomic import replacing
+from bandit_forest.experiments.files import write_text
 from bandit_forest.experiments.report.closeness import closeness_lines, closeness_markdown
 from bandit_forest.experiments.report.figures import draw_figure, render
 from bandit_forest.experiments.report.page import make_page
@@ -23,6 +24,7 @@ def write_report(out: Path) -> list[Results]:
     """
     all_results = read_results(out)
     drawings = []
+    (out / "figures").mkdir(parents=True, exist_ok=True)
     for results in all_results:
         figure = draw_figure(results)
         for format in ("png", "svg"):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from bandit_forest.atomic import replacing
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.worlds.datasets.dataset import Dataset
 from bandit_forest.worlds.datasets.folders import cache_folder
@@ -63,10 +62,5 @@ def write_cache(path: Path, dataset: Dataset) -> None:
     text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, about=text, words=dataset.words, labels=dataset.labels.astype(np.int16))
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+        with replacing(path) as stream:
+            np.savez(stream, about=text, words=dataset.words, labels=dataset.labels.astype(np.int16))

@@ -7,7 +7,6 @@ import hashlib
 import http.client
 import os
 import shutil
-import tempfile
 import urllib.error
 import urllib.request
 import zipfile
@@ -17,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 from urllib.parse import unquote_plus, urlsplit
 
+from bandit_forest.atomic import replacing
 from bandit_forest.errors import BanditForestError
 from bandit_forest.worlds.datasets.folders import data_folder
 from bandit_forest.worlds.datasets.sources import Source, source
@@ -77,15 +77,15 @@ def fetch_source(origin: Source, folder: Path, *, progress: Progress | None = No
 
 def _is_published(path: Path, sha256: str) -> bool:
     try:
-        return _text_hash(path) == sha256
+        return _text_hash(path, is_gzip=path.name.endswith(".gz")) == sha256
     except (OSError, EOFError, zlib.error):
         return False
 
 
-def _text_hash(path: Path) -> str:
-    """Give the SHA-256 of a file's text, uncompressed."""
+def _text_hash(path: Path, *, is_gzip: bool) -> str:
+    """Return the SHA-256 of a file's text, uncompressed."""
     digest = hashlib.sha256()
-    with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as stream:
+    with gzip.open(path) if is_gzip else path.open("rb") as stream:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
@@ -122,22 +122,15 @@ def _receive(answer: http.client.HTTPResponse, stream: BinaryIO, here: int, prog
 
 def _extract(archive: Path, name: str, sha256: str, folder: Path) -> None:
     """Take one file out of the archive; it appears only if it has the right hash."""
-    handle, place = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=Path(name).suffix)
-    temporary = Path(place)
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with replacing(folder / name) as stream:
             _unzip(archive, name, stream)
             stream.flush()
-            os.fsync(stream.fileno())
-        found = _text_hash(temporary)
-        if found != sha256:
-            raise DownloadError(f"{name} is not the published file: its SHA-256 is {found}, not {sha256}.")
-        temporary.chmod(0o644)
-        temporary.replace(folder / name)
+            found = _text_hash(Path(stream.name), is_gzip=name.endswith(".gz"))
+            if found != sha256:
+                raise DownloadError(f"{name} is not the published file: its SHA-256 is {found}, not {sha256}.")
     except (zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise DownloadError(f"{name} could not be unpacked: {error}. Run the same again.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _unzip(archive: Path, name: str, stream: BinaryIO) -> None:
