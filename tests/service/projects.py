@@ -19,7 +19,6 @@ from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.operations import actions, explain, reward, status
 from bandit_forest.service.operations.checks import check_context
 from bandit_forest.service.operations.decide import decide, decide_many
-from bandit_forest.service.operations.estimates import mean_rewards
 from bandit_forest.service.operations.requests import (
     ActionRequest,
     DecideItem,
@@ -152,7 +151,8 @@ class Decider:
         return reward.expire(self.context, **limit)
 
     def mean_rewards(self, context: dict[str, Any]) -> dict[str, float | None] | None:
-        return mean_rewards(self.context.bandit, check_context(self.state, context)[0])
+        bandit, encoded = self.context.bandit, check_context(self.state, context)[0]
+        return None if bandit.policy is None else bandit.mean_rewards_encoded(encoded)
 
     def explain(self, event_id: str) -> dict[str, Any]:
         return explain.explain(self.context, event_id)

@@ -249,7 +249,19 @@ class Bandit:
 
     def mean_rewards(self, context: Any) -> dict[str, float | None]:
         """Return the estimated mean reward of each enabled action, in the range of rewards; None where unknown."""
-        return dict(zip(self._enabled_names(), self.mean_rewards_many([context])[0].tolist(), strict=True))
+        with self._lock:
+            return self.mean_rewards_encoded(self.model.read(context))
+
+    def mean_rewards_encoded(self, context: Any) -> dict[str, float | None]:
+        """Return the estimates of a checked context."""
+        names = self._enabled_names()
+        if self.model.policy is None:
+            return dict.fromkeys(names)
+        means = self.forest("Bandit.mean_rewards").mean_rewards(self.model.variables(context))
+        told = means[self.registry.enabled.indices].tolist()
+        return {
+            name: None if mean != mean else self.rewards.unscale(mean) for name, mean in zip(names, told, strict=True)
+        }
 
     def mean_rewards_many(self, rows: Any) -> NDArray[np.object_]:
         """Return the estimates of many contexts: one row per context, one column per enabled action."""

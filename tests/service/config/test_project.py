@@ -97,11 +97,12 @@ def test_a_missing_file_or_table_names_the_cure(tmp_path: Path) -> None:
 def test_keys_are_told_by_name_or_digest_and_never_shown() -> None:
     digest = hashlib.sha256(b"open sesame").hexdigest()
     keys = Keys(decide=("env:KEY",), admin=(f"sha256:{digest}",))
-    assert keys.decide_digests({"KEY": "open sesame"}) == keys.admin_digests() == (bytes.fromhex(digest),)
-    assert keys.decide_digests({"KEY": " open sesame\n"}) == keys.admin_digests()  # as files end
+    known = (bytes.fromhex(digest),)
+    assert keys.digests({"KEY": "open sesame"}) == {"decide": known, "admin": known}
+    assert keys.digests({"KEY": " open sesame\n"}) == {"decide": known, "admin": known}  # as files end
     for nothing in ({}, {"KEY": " "}):
         with pytest.raises(InvalidArgumentError, match="export KEY="):
-            keys.decide_digests(nothing)
+            keys.digests(nothing)
     with pytest.raises(InvalidArgumentError) as refusal:
         Keys(decide=("open sesame",))
     assert "open sesame" not in str(refusal.value)

@@ -168,13 +168,10 @@ class Keys(Table, frozen=True):
             if not all(map(_KEY.fullmatch, keys)):  # what stands there may be a key: it is not shown
                 refuse(name, "[keys]", "a list of texts 'env:NAME' or 'sha256:' and 64 hexadecimal digits", "...")
 
-    def decide_digests(self, environment: Mapping[str, str] = os.environ) -> tuple[bytes, ...]:
-        """Return the SHA-256 digests of the keys for deciding, to compare a digest with."""
-        return tuple(_digest(key, "decide", environment) for key in self.decide)
-
-    def admin_digests(self, environment: Mapping[str, str] = os.environ) -> tuple[bytes, ...]:
-        """Return the SHA-256 digests of the keys for administration."""
-        return tuple(_digest(key, "admin", environment) for key in self.admin)
+    def digests(self, environment: Mapping[str, str] = os.environ) -> dict[str, tuple[bytes, ...]]:
+        """Return the SHA-256 digests of the keys for "decide" and for "admin"."""
+        listed = {"decide": self.decide, "admin": self.admin}
+        return {name: tuple(_digest(key, name, environment) for key in keys) for name, keys in listed.items()}
 
 
 class Limits(Table, frozen=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any
 
+from msgspec import Struct, convert, to_builtins
+
 __all__ = ["PROPENSITY_BOUNDS", "Histogram", "Statistics", "TimeBucket"]
 
 PROPENSITY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 1.0)
@@ -36,26 +38,16 @@ class Histogram:
         self.sum += number
 
 
-class TimeBucket:
-    """What happened in a bucket of time.
+class TimeBucket(Struct, array_like=True):
+    """What happened in a bucket of time; rewards are in [0, 1]."""
 
-    Parameters
-    ----------
-    capacity
-        Number of actions that there may be.
-    """
-
-    __slots__ = ("decisions", "n_rewards", "reward_sum", "weight_sum", "weighted_sum")
-
-    def __init__(self, capacity: int) -> None:
-        self.decisions = [0] * capacity
-        """by the index of the action."""
-        self.n_rewards = 0
-        self.reward_sum = 0.0
-        """Of rewards in [0, 1]."""
-        self.weight_sum = 0.0
-        """Of the weights with which a reward counts for uniform play: its probability there over its propensity."""
-        self.weighted_sum = 0.0
+    decisions: list[int]
+    """Number of decisions by the index of the action."""
+    n_rewards: int = 0
+    reward_sum: float = 0.0
+    weight_sum: float = 0.0
+    """Sum of the weights of rewards for uniform play: the probability there over the propensity."""
+    weighted_sum: float = 0.0
 
     @property
     def average(self) -> float | None:
@@ -81,18 +73,6 @@ class TimeBucket:
         self.reward_sum += other.reward_sum
         self.weight_sum += other.weight_sum
         self.weighted_sum += other.weighted_sum
-
-    def to_json(self) -> list[Any]:
-        """Return a list that JSON can hold."""
-        return [getattr(self, name) for name in self.__slots__]
-
-    @classmethod
-    def from_json(cls, saved: list[Any]) -> TimeBucket:
-        """Read what `to_json` gave."""
-        bucket = cls(0)
-        for name, value in zip(cls.__slots__, saved, strict=True):
-            setattr(bucket, name, value)
-        return bucket
 
 
 class Statistics:
@@ -120,7 +100,7 @@ class Statistics:
         self.learned = 0
         self.expired = 0
         self.propensities = Histogram(PROPENSITY_BOUNDS[:-1])
-        self.total = TimeBucket(capacity)
+        self.total = TimeBucket([0] * capacity)
         self.rewards_of = [0] * capacity
         """Rewards by the index of the action."""
         self.reward_sum_of = [0.0] * capacity
@@ -155,7 +135,7 @@ class Statistics:
             while number not in self.buckets and len(self.buckets) >= _MOST_BUCKETS:
                 self._double()
                 number = int(time // self.seconds)
-            self.buckets.setdefault(number, TimeBucket(self.capacity))
+            self.buckets.setdefault(number, TimeBucket([0] * self.capacity))
             self._last = number
         return self.buckets[number]
 
@@ -163,23 +143,23 @@ class Statistics:
         self.seconds *= 2
         merged: dict[int, TimeBucket] = {}
         for number, bucket in self.buckets.items():
-            merged.setdefault(number // 2, TimeBucket(self.capacity)).merge(bucket)
+            merged.setdefault(number // 2, TimeBucket([0] * self.capacity)).merge(bucket)
         self.buckets = merged
 
     def to_json(self) -> dict[str, Any]:
         """Return an object that JSON can hold."""
         plain = {name: getattr(self, name) for name in _PLAIN}
         plain |= {"propensity_counts": self.propensities.counts, "propensity_sum": self.propensities.sum}
-        buckets = [[number, bucket.to_json()] for number, bucket in self.buckets.items()]
-        return plain | {"total": self.total.to_json(), "buckets": buckets}
+        plain |= to_builtins({"total": self.total, "buckets": list(self.buckets.items())})
+        return plain
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take over what `to_json` gave."""
         for name in _PLAIN:
             setattr(self, name, saved[name])
         self.propensities.counts, self.propensities.sum = saved["propensity_counts"], saved["propensity_sum"]
-        self.total = TimeBucket.from_json(saved["total"])
-        self.buckets = {number: TimeBucket.from_json(bucket) for number, bucket in saved["buckets"]}
+        self.total = convert(saved["total"], TimeBucket)
+        self.buckets = dict(convert(saved["buckets"], list[tuple[int, TimeBucket]]))
 
 
 _PLAIN = ("learned", "expired", "rewards_of", "reward_sum_of", "seconds")

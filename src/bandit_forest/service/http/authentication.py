@@ -81,10 +81,7 @@ class Access:
     """
 
     def __init__(self, keys: Keys, *, requests_per_second: float, public: frozenset[str]) -> None:
-        self._digests: list[tuple[bytes, Role]] = [
-            *((digest, Role.DECIDE) for digest in keys.decide_digests()),
-            *((digest, Role.ADMIN) for digest in keys.admin_digests()),
-        ]
+        self._digests = [(digest, Role[name.upper()]) for name, digests in keys.digests().items() for digest in digests]
         self._limit = RateLimit(requests_per_second)
         self._public = public
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from http import HTTPStatus
 from time import monotonic, time
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 from wsgiref.handlers import format_date_time
 
@@ -59,34 +59,15 @@ class Request:
         """Why it is refused before its body is looked at."""
 
 
-class Response:
-    """What is sent back.
+class Response(NamedTuple):
+    """What is sent back."""
 
-    Parameters
-    ----------
-    body
-        Its content.
-    status
-        Status of HTTP.
-    headers
-        All headers but content-length and date, ready to be sent.
-    code
-        Code of a refusal.
-    """
-
-    __slots__ = ("body", "code", "headers", "status")
-
-    def __init__(
-        self,
-        body: bytes,
-        status: int = 200,
-        headers: bytes = _JSON,
-        code: str | None = None,
-    ) -> None:
-        self.body = body
-        self.status = status
-        self.headers = headers
-        self.code = code
+    body: bytes
+    status: int = 200
+    headers: bytes = _JSON
+    """All headers but content-length and date, ready to be sent."""
+    code: str | None = None
+    """Code of a refusal."""
 
 
 class Reply:

@@ -8,13 +8,7 @@ from typing import Any
 import msgspec
 
 from bandit_forest import __version__
-from bandit_forest.bandit.features.kinds import (
-    BooleanFeature,
-    CategoricalFeature,
-    Feature,
-    LabelsFeature,
-    NumericFeature,
-)
+from bandit_forest.bandit.features.json_schema import context_schema
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import STATUSES
 from bandit_forest.service.http.authentication import Role, role_needed
@@ -99,7 +93,7 @@ def _schemas(service: ServiceContext, reads: Sequence[ReadEndpoint]) -> dict[str
     _, schemas = msgspec.json.schema_components([*shapes, Refusal], ref_template=_REF + "{name}")
     registry, rewards = service.bandit.registry, service.bandit.rewards
     action = {"enum": [registry.names[index] for index in registry.enabled.indices.tolist()]}
-    schemas["Context"] = _context(service.bandit.settings.features or {})
+    schemas["Context"] = context_schema(service.bandit.settings.features or {})
     schemas["Problem"]["properties"]["code"] = {"enum": sorted(STATUSES)}
     for name in {endpoint.request.__name__ for endpoint in ENDPOINTS}:
         fields: Schema = schemas[name]["properties"]
@@ -147,24 +141,3 @@ def _shadow(service: ServiceContext, schema: Schema, action: Schema) -> None:
     else:
         for name in ("action", "propensity"):
             schema["properties"].pop(name, None)
-
-
-def _context(features: dict[str, Feature]) -> Schema:
-    required = [name for name, feature in features.items() if not feature.missing]
-    properties = {name: _feature(feature) for name, feature in features.items()}
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-def _feature(feature: Feature) -> Schema:
-    if isinstance(feature, BooleanFeature):
-        schema: Schema = {"type": "boolean"}
-    elif isinstance(feature, NumericFeature):
-        schema = {"type": "number"}
-    elif isinstance(feature, CategoricalFeature):
-        schema = {"type": ["string", "integer"]} if feature.is_open else {"enum": list(feature.values or ())}
-    elif isinstance(feature, LabelsFeature):
-        labels: Schema = {"type": "string"} if feature.is_open else {"enum": list(feature.labels or ())}
-        schema = {"type": "array", "items": labels}
-    else:
-        schema = {"type": "string", "format": "date-time"}
-    return {"anyOf": [schema, {"type": "null"}]} if feature.missing else schema

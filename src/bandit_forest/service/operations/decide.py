@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.entries import DECIDE, Entry
 from bandit_forest.service.operations.checks import NewEvent, check_context, check_decide, check_event_id
-from bandit_forest.service.operations.estimates import mean_rewards
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest
 from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result, refusal
 
@@ -24,7 +24,7 @@ def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
     event = asked if isinstance(asked, Event) else _decide_new(service, [asked])[asked.event_id]
     answer = _answer(service, event)
     if request.mean_rewards:
-        answer.mean_rewards = mean_rewards(service.bandit, event.context)
+        answer.mean_rewards = _mean_rewards(service, event.context)
     return Result(answer, service.journal.tail)
 
 
@@ -121,8 +121,7 @@ def _make(
     if new.own is None:
         return event, entry
     name = names[drawn[0]]
-    means = mean_rewards(service.bandit, new.context)
-    value = None if means is None else means.get(name)
+    value = (_mean_rewards(service, new.context) or {}).get(name)
     event = event._replace(forest_action=drawn[0], forest_propensity=drawn[1], forest_value=value)
     return event, entry._replace(forest_action=name, forest_propensity=drawn[1], forest_value=value)
 
@@ -134,3 +133,8 @@ def _answer(service: ServiceContext, event: Event) -> Decision:
         answer.forest_action = names[event.forest_action]
         answer.forest_propensity, answer.forest_value = event.forest_propensity, event.forest_value
     return answer
+
+
+def _mean_rewards(service: ServiceContext, context: EncodedContext) -> dict[str, float | None] | None:
+    """Return the estimates of the enabled actions; None while warming up."""
+    return None if service.bandit.policy is None else service.bandit.mean_rewards_encoded(context)

@@ -30,8 +30,11 @@ __all__ = [
 ]
 
 
-class Answer(Struct, gc=False):  # no cycle can go through it, and collecting garbage takes long
+class Answer(Struct, gc=False, kw_only=True):  # no cycle can go through it, and collecting garbage takes long
     """An answer that tells of something durable."""
+
+    durable: Literal[False] | UnsetType = UNSET
+    """Only there when the disk refuses and the project says to continue: in memory, not on disk yet."""
 
 
 class Decision(Answer):
@@ -49,8 +52,6 @@ class Decision(Answer):
     """In shadow mode, the estimated reward of `forest_action`, in the project's units; None while warming up."""
     mean_rewards: dict[str, float | None] | UnsetType | None = UNSET
     """The estimates, when they are asked for; None while warming up."""
-    durable: Literal[False] | UnsetType = UNSET
-    """Only there when the disk refuses and the project says to continue: in memory, not on disk yet."""
 
 
 class Rewarded(Answer):
@@ -60,7 +61,6 @@ class Rewarded(Answer):
     reward: float
     """The reward that counts: of an ignored one, the first."""
     ignored: bool
-    durable: Literal[False] | UnsetType = UNSET
 
 
 class Learned(Answer):
@@ -68,7 +68,6 @@ class Learned(Answer):
 
     event_id: EventId
     ignored: bool
-    durable: Literal[False] | UnsetType = UNSET
 
 
 class ActionChange(Answer):
@@ -76,7 +75,6 @@ class ActionChange(Answer):
 
     name: str
     state: str
-    durable: Literal[False] | UnsetType = UNSET
 
 
 class Problem(Struct, omit_defaults=True):
@@ -97,21 +95,18 @@ class DecisionBatch(Answer):
     """Each a `Decision` or a `Refusal`, in the order of the events."""
 
     decisions: Sequence[Any]
-    durable: Literal[False] | UnsetType = UNSET
 
 
 class RewardedBatch(Answer):
     """Each a `Rewarded` or a `Refusal`, in their order."""
 
     rewards: Sequence[Any]
-    durable: Literal[False] | UnsetType = UNSET
 
 
 class LearnedBatch(Answer):
     """Each a `Learned` or a `Refusal`, in their order."""
 
     events: Sequence[Any]
-    durable: Literal[False] | UnsetType = UNSET
 
 
 Answered = TypeVar("Answered", bound=Answer)
