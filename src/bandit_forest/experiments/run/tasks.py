@@ -10,12 +10,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.atomic import replacing
 from bandit_forest.distributed.tasks import Report, SharedFile, Task
 from bandit_forest.experiments.catalogue import Made, Setting
 from bandit_forest.experiments.comparator.models import Model
 from bandit_forest.experiments.comparator.rewards import play_comparator
 from bandit_forest.experiments.comparator.routing import FlatForest
-from bandit_forest.experiments.files import appending, replacing
+from bandit_forest.experiments.files import appending
 from bandit_forest.experiments.run.factory import make_environment, make_player
 from bandit_forest.experiments.run.records import trial_lines
 from bandit_forest.experiments.run.trial import play_trial
@@ -85,6 +86,7 @@ class PlayComparator:
 
     def keep(self, result: bytes) -> None:
         """Write the file of the rewards."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         with replacing(self.file) as stream:
             stream.write(result)
 
