@@ -1,6 +1,7 @@
 #include "greedy/grower.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "policy/random.hpp"
 
@@ -35,11 +36,11 @@ void TreeGrower::add_pending(const Pending& node) {
 std::uint64_t TreeGrower::step(const EventLog& log, Splitter& splitter) {
     switch (phase_) {
         case Phase::parting:
-            return part(log);
+            return part(records(log));
         case Phase::joining:
             return join();
         case Phase::settling:
-            return settle(log);
+            return settle(records(log));
         case Phase::visiting:
             break;
     }
@@ -47,7 +48,7 @@ std::uint64_t TreeGrower::step(const EventLog& log, Splitter& splitter) {
 }
 
 std::span<const EventId> TreeGrower::sample_of(const Pending& node) {
-    if (node.node != 0 && node.size() <= sample_size) {
+    if (node.size() <= sample_size) {
         return std::span<const EventId>(events_).subspan(node.first, node.size());
     }
     const auto stride = static_cast<std::uint32_t>((node.size() + sample_size - 1) / sample_size);
@@ -58,29 +59,71 @@ std::span<const EventId> TreeGrower::sample_of(const Pending& node) {
     return sample_;
 }
 
-std::uint64_t TreeGrower::visit(const EventLog& log, Splitter& splitter) {
-    here_ = pending_.back();
-    pending_.pop_back();
+// The records of the events of the node that is worked on.
+Records TreeGrower::records(const EventLog& log) const {
+    const Records all = log.records();
+    return is_copied() ? Records(all.variables(), copies_.data(), all.length(), most_copied) : all;
+}
+
+// From here on, until all below this node is grown, the numbers of its events are their places among the copies.
+void TreeGrower::copy_events(const EventLog& log) {
+    const Records all = log.records();
+    copies_.resize(most_copied * all.length());
+    if (here_.node == 0) {
+        events_.resize(here_.size());
+    }
+    for (std::uint32_t place = here_.first; place < here_.last; ++place) {
+        if (place + ahead < here_.last) {
+            all.prefetch(event_at(place + ahead));
+        }
+        const EventId number = place - here_.first;
+        std::copy_n(all.at(event_at(place)), all.length(), copies_.data() + number * all.length());
+        events_[place] = number;
+    }
+    copied_first_ = here_.first;
+    copied_last_ = here_.last;
+}
+
+void TreeGrower::inherit() {
     parent_means_.assign(inherited_.end() - static_cast<std::ptrdiff_t>(settings_->n_actions), inherited_.end());
     inherited_.resize(inherited_.size() - settings_->n_actions);
-    const std::span<const EventId> sample = sample_of(here_);
-    splitter.take(log, sample);
+}
+
+std::optional<Split> TreeGrower::choose(NodeId node, std::size_t n_events, std::size_t n_sample, Splitter& splitter,
+                                        std::uint64_t& cost) {
     splitter.summarise(parent_means_, means_, counts_);
-    std::uint64_t cost = work_.reading(sample.size());
-    cursor_ = failing_ = here_.first;
-    if (tree_.may_split(here_.node) && here_.size() >= settings_->min_events) {
-        const std::uint64_t key = mix(~tree_.tree().path(here_.node).key, here_.size());
+    cost += work_.reading(n_sample);
+    if (tree_.may_split(node) && n_events >= settings_->min_events) {
+        const std::uint64_t key = mix(~tree_.tree().path(node).key, n_events);
         for (const bool others : {false, true}) {  // where the drawn variables are no good, the others are tried
-            cost += work_.splitting(sample.size());
+            cost += work_.splitting(n_sample);
             if (const auto split = splitter.best(means_, key, others)) {
-                split_ = *split;
-                passing_.clear();
-                phase_ = Phase::parting;
-                return cost;
+                return split;
             }
         }
     }
-    if (sample.size() == here_.size()) {
+    return std::nullopt;
+}
+
+std::uint64_t TreeGrower::visit(const EventLog& log, Splitter& splitter) {
+    here_ = pending_.back();
+    pending_.pop_back();
+    if (here_.size() <= most_copied && !is_copied()) {
+        copy_events(log);
+    }
+    if (here_.size() <= word) {
+        return grow_small(log, splitter);
+    }
+    inherit();
+    const std::span<const EventId> sample = sample_of(here_);
+    splitter.take(records(log), sample);
+    std::uint64_t cost = 0;
+    cursor_ = failing_ = here_.first;
+    if (const auto split = choose(here_.node, here_.size(), sample.size(), splitter, cost)) {
+        split_ = *split;
+        passing_.clear();
+        phase_ = Phase::parting;
+    } else if (sample.size() == here_.size()) {
         tree_.make_leaf(here_.node, means_, counts_);
     } else {
         std::ranges::fill(n_plays_, 0.0);
@@ -90,26 +133,64 @@ std::uint64_t TreeGrower::visit(const EventLog& log, Splitter& splitter) {
     return cost;
 }
 
-std::uint64_t TreeGrower::part(const EventLog& log) {
+std::uint64_t TreeGrower::grow_small(const EventLog& log, Splitter& splitter) {
+    splitter.take(records(log), std::span<const EventId>(events_).subspan(here_.first, here_.size()));
+    const std::uint64_t all = here_.size() < word ? (std::uint64_t{1} << here_.size()) - 1 : ~std::uint64_t{0};
+    std::uint64_t cost = 0;
+    small_.assign({{here_.node, all}});
+    while (!small_.empty()) {
+        const Small here = small_.back();
+        small_.pop_back();
+        inherit();
+        if (here.events != all) {
+            splitter.narrow(here.events);
+        }
+        const auto n_events = static_cast<std::size_t>(std::popcount(here.events));
+        const auto split = choose(here.node, n_events, n_events, splitter, cost);
+        if (!split) {
+            tree_.make_leaf(here.node, means_, counts_);
+            continue;
+        }
+        const std::uint64_t passing = splitter.passing(split->test);
+        cost += work_.reading(n_events) + work_.reading(static_cast<std::size_t>(std::popcount(passing)));
+        const NodeId child = tree_.split(here.node, split->test, split->gain);
+        small_.push_back({child + 1, passing});
+        small_.push_back({child, here.events & ~passing});
+        inherited_.insert(inherited_.end(), means_.begin(), means_.end());
+        inherited_.insert(inherited_.end(), means_.begin(), means_.end());
+    }
+    return cost;
+}
+
+std::uint64_t TreeGrower::part(const Records& records) {
     const std::uint32_t end = piece_end(here_.last);
     const std::uint64_t cost = work_.reading(end - cursor_);
-    if (here_.node == 0) {
+    if (here_.node == 0 && !is_copied()) {
         events_.resize(end);
     }
     const std::size_t n_passing = passing_.size();
     passing_.resize(n_passing + (end - cursor_));
     EventId* passing = passing_.data() + n_passing;
-    for (; cursor_ < end; ++cursor_) {
-        if (cursor_ + ahead < end) {
-            log.prefetch(event_at(cursor_ + ahead));
+    EventId* failing = events_.data() + failing_;
+    const ByteTest test = records.variables().byte_test(split_.test);
+    const auto part_events = [&](auto&& event_at) {
+        for (std::uint32_t place = cursor_; place < end; ++place) {
+            records.prefetch(event_at(std::min<std::uint32_t>(place + ahead, end - 1)));
+            const EventId event = event_at(place);
+            const bool passes = test.passes(records.at(event));
+            *passing = event;  // to both sides, without a branch: the wrong one is overwritten
+            *failing = event;
+            passing += passes ? 1 : 0;
+            failing += passes ? 0 : 1;
         }
-        const EventId event = event_at(cursor_);
-        const bool passes = log.passes(event, split_.test);
-        *passing = event;  // to both sides, without a branch: the wrong one is overwritten
-        events_[failing_] = event;
-        passing += passes ? 1 : 0;
-        failing_ += passes ? 0 : 1;
+    };
+    if (here_.node == 0 && !is_copied()) {
+        part_events([first = first_](std::uint32_t place) { return first + place; });
+    } else {
+        part_events([events = events_.data()](std::uint32_t place) { return events[place]; });
     }
+    cursor_ = end;
+    failing_ = static_cast<std::uint32_t>(failing - events_.data());
     passing_.resize(static_cast<std::size_t>(passing - passing_.data()));
     if (end == here_.last) {
         cursor_ = 0;
@@ -132,13 +213,13 @@ std::uint64_t TreeGrower::join() {
     return cost;
 }
 
-std::uint64_t TreeGrower::settle(const EventLog& log) {
+std::uint64_t TreeGrower::settle(const Records& records) {
     const std::uint32_t end = piece_end(here_.last);
     const std::uint64_t cost = work_.reading(end - cursor_);
     for (; cursor_ < end; ++cursor_) {
         const EventId event = event_at(cursor_);
-        n_plays_[log.action(event)] += 1.0;
-        sums_[log.action(event)] += static_cast<double>(log.reward(event));
+        n_plays_[records.action(event)] += 1.0;
+        sums_[records.action(event)] += static_cast<double>(records.reward(event));
     }
     if (end == here_.last) {
         for (std::size_t action = 0; action < settings_->n_actions; ++action) {

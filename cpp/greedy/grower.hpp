@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,8 @@
 namespace bandit_forest {
 
 // Nodes are visited depth first. A node chooses its split by a sample of its events, then all its events move on to its
-// children; a node without a split is a leaf.
+// children; a node without a split is a leaf. The events of a node of moderate size are copied, so that all below it is
+// grown from memory close by. All below a node whose events fit into a word is grown at once, an event being a bit.
 class TreeGrower {
    public:
     // Events [first, last) of the log, which must hold them until the tree is grown.
@@ -28,11 +30,14 @@ class TreeGrower {
 
     GreedyTree& tree() { return tree_; }
     std::size_t n_bytes() const {
-        return tree_.n_bytes() + (events_.capacity() + passing_.capacity()) * sizeof(EventId);
+        return tree_.n_bytes() + (events_.capacity() + passing_.capacity()) * sizeof(EventId) +
+               copies_.capacity() * sizeof(std::uint64_t);
     }
 
     static constexpr std::size_t sample_size = 4096;  // events that a split is chosen by
     static constexpr std::size_t piece = 4096;        // events that are parted, joined or added up in one step
+    static constexpr std::size_t most_copied = 4096;  // events of a node that are copied; a power of two
+    static constexpr std::size_t word = 64;           // events of a node below which all is grown at once
 
    private:
     enum class Phase : std::uint8_t {
@@ -51,14 +56,28 @@ class TreeGrower {
         std::size_t size() const { return last - first; }
     };
 
+    // A node whose events are bits of a word.
+    struct Small {
+        NodeId node;
+        std::uint64_t events;
+    };
+
     std::uint64_t visit(const EventLog& log, Splitter& splitter);
-    std::uint64_t part(const EventLog& log);
+    std::uint64_t part(const Records& records);
     std::uint64_t join();
-    std::uint64_t settle(const EventLog& log);
+    std::uint64_t settle(const Records& records);
+    std::uint64_t grow_small(const EventLog& log, Splitter& splitter);
+    // Chooses the split of a node whose events the splitter has, and adds what that costs.
+    std::optional<Split> choose(NodeId node, std::size_t n_events, std::size_t n_sample, Splitter& splitter,
+                                std::uint64_t& cost);
     std::span<const EventId> sample_of(const Pending& node);
     void add_pending(const Pending& node);
+    void inherit();
+    void copy_events(const EventLog& log);
+    bool is_copied() const { return copied_first_ <= here_.first && here_.last <= copied_last_; }
+    Records records(const EventLog& log) const;
     // The events of the root stand in their own order until they are parted: nobody writes them down before.
-    EventId event_at(std::uint32_t place) const { return here_.node == 0 ? first_ + place : events_[place]; }
+    EventId event_at(std::uint32_t place) const { return here_.node == 0 && !is_copied() ? first_ + place : events_[place]; }
     std::uint32_t piece_end(std::size_t last) const { return static_cast<std::uint32_t>(std::min(last, cursor_ + piece)); }
 
     const GreedySettings* settings_;      // of the forest
@@ -66,7 +85,11 @@ class TreeGrower {
     GreedyTree tree_;                     // as far as it is grown
     EventId first_;                       // the first event
     std::vector<EventId> events_;         // in the order of the leaves to come; those of a node in their own order
+    std::vector<std::uint64_t> copies_;   // records of the events at [copied_first, copied_last), which are their numbers
+    std::uint32_t copied_first_ = 0;
+    std::uint32_t copied_last_ = 0;
     std::vector<Pending> pending_;        // nodes that are to be visited, the last one next
+    std::vector<Small> small_;            // the same below a node whose events fit into a word
     std::vector<float> inherited_;        // by pending node and action: mean rewards of its parent
     Phase phase_ = Phase::visiting;
     Pending here_{};                      // the node that is worked on

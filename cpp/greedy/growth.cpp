@@ -188,10 +188,11 @@ std::vector<double> GreedyGrowth::linear_importance() const {
     std::vector<std::uint8_t> context(n_variables);
     TermValues values;
     const Line& line = linear_->line();
+    const Records records = log_.records();
     for (std::uint64_t event = log_.n_events() - n_events; event < log_.n_events(); ++event) {
-        variables_.unpack(log_.record(static_cast<EventId>(event)), context);
+        variables_.unpack(records.at(static_cast<EventId>(event)), context);
         line.terms().of(context, values);
-        plays[log_.action(static_cast<EventId>(event))] += 1.0;
+        plays[records.action(static_cast<EventId>(event))] += 1.0;
         std::ranges::fill(parts, 0.0);
         for (const std::uint32_t term : std::span(values.nonzero).first(values.nonzero.size() - 1)) {
             for (std::size_t action = 0; action < n_actions; ++action) {

@@ -18,6 +18,35 @@ namespace bandit_forest {
 // The number of an event, modulo 2^32.
 using EventId = std::uint32_t;
 
+// Events to read: the log's, or a copy of some of them that lie closer together.
+class Records {
+   public:
+    Records(const Variables& variables, const std::uint64_t* first, std::size_t length, std::size_t capacity)
+        : variables_(&variables), first_(first), words_(variables.words()), length_(length), mask_(capacity - 1) {
+        assert(std::has_single_bit(capacity));
+    }
+
+    const Variables& variables() const { return *variables_; }
+    std::size_t length() const { return length_; }
+    const std::uint64_t* at(EventId event) const { return first_ + (event & mask_) * length_; }
+    std::size_t action(EventId event) const { return static_cast<std::uint32_t>(at(event)[words_]); }
+    float reward(EventId event) const { return std::bit_cast<float>(static_cast<std::uint32_t>(at(event)[words_] >> 32U)); }
+    bool passes(EventId event, Test test) const { return variables_->passes(at(event), test); }
+
+    void prefetch([[maybe_unused]] EventId event) const {
+#if defined(__GNUC__)
+        __builtin_prefetch(at(event));
+#endif
+    }
+
+   private:
+    const Variables* variables_;  // of the forest
+    const std::uint64_t* first_;  // the record of event 0, 0 modulo the capacity
+    std::size_t words_;           // of a context
+    std::size_t length_;          // words of a record
+    std::size_t mask_;            // capacity - 1
+};
+
 // A ring: the newest events push out the oldest.
 class EventLog {
    public:
@@ -43,19 +72,7 @@ class EventLog {
     // Whether the log still has an event that was appended, and all events since.
     bool holds(std::uint64_t event) const { return n_events_ - event <= capacity_; }
 
-    const Variables& variables() const { return *variables_; }
-    const std::uint64_t* record(EventId event) const { return &records_[event % capacity_ * length_]; }
-    std::size_t action(EventId event) const { return static_cast<std::uint32_t>(record(event)[words_]); }
-    float reward(EventId event) const {
-        return std::bit_cast<float>(static_cast<std::uint32_t>(record(event)[words_] >> 32U));
-    }
-    bool passes(EventId event, Test test) const { return variables_->passes(record(event), test); }
-
-    void prefetch([[maybe_unused]] EventId event) const {
-#if defined(__GNUC__)
-        __builtin_prefetch(record(event));
-#endif
-    }
+    Records records() const { return {*variables_, records_.data(), length_, capacity_}; }
 
     std::uint64_t n_events() const { return n_events_; }
     std::size_t n_bytes() const { return records_.capacity() * sizeof(std::uint64_t); }

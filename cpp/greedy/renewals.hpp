@@ -52,7 +52,7 @@ class Renewals {
     // Each returns whether all is done that can be paid for and is to be done.
     bool grow(const EventLog& log, Splitter& splitter);
     bool catch_up(const EventLog& log);
-    void learn(const EventLog& log);
+    void learn(const EventLog& log, std::uint64_t last);
 
     const GreedySettings* settings_;    // of the forest
     std::size_t first_tree_;            // number of the first tree of the group

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
+#include <utility>
 
 #include "policy/random.hpp"
 #include "util/cpu_dispatch.hpp"
@@ -12,17 +14,28 @@ namespace {
 
 constexpr std::uint32_t unseen = 0xFFFFFFFFU;
 
-// Bit j of word i becomes bit i of word j: blocks of halves change places, then of quarters, and so on.
-BANDIT_FOREST_CPU_DISPATCH
-void transpose(std::uint64_t* block) {
-    std::uint64_t mask = 0x00000000FFFFFFFFU;
-    for (unsigned width = 32; width != 0; width >>= 1U, mask ^= mask << width) {
-        for (unsigned i = 0; i < 64; i = ((i | width) + 1) & ~width) {
-            const std::uint64_t swapped = ((block[i] >> width) ^ block[i | width]) & mask;
+// Halves of blocks of 2 * width rows and columns change places.
+template <unsigned width>
+inline void swap_halves(std::uint64_t* block) {
+    constexpr std::uint64_t mask = ~std::uint64_t{0} / ((std::uint64_t{1} << width) + 1);  // each second `width` bits
+    for (unsigned first = 0; first < 64; first += 2 * width) {
+        for (unsigned i = first; i < first + width; ++i) {
+            const std::uint64_t swapped = ((block[i] >> width) ^ block[i + width]) & mask;
             block[i] ^= swapped << width;
-            block[i | width] ^= swapped;
+            block[i + width] ^= swapped;
         }
     }
+}
+
+// Bit j of word i becomes bit i of word j.
+BANDIT_FOREST_CPU_DISPATCH
+void transpose(std::uint64_t* block) {
+    swap_halves<32>(block);
+    swap_halves<16>(block);
+    swap_halves<8>(block);
+    swap_halves<4>(block);
+    swap_halves<2>(block);
+    swap_halves<1>(block);
 }
 
 // counts[j] = number of events of candidate j among those in `mask`.
@@ -63,65 +76,112 @@ void add_gains(double* __restrict gains, const double* __restrict counts, const 
 
 }  // namespace
 
+void Splitter::Plays::clear() {
+    actions.clear();
+    played.clear();
+    rewarded.clear();
+    counts.clear();
+    sums.clear();
+    squares.clear();
+}
+
 Splitter::Splitter(const GreedySettings& settings) : settings_(&settings), rows_(settings.n_actions, unseen) {}
 
 std::size_t Splitter::row_of(std::size_t action) {
     if (rows_[action] == unseen) {
-        rows_[action] = static_cast<std::uint32_t>(actions_.size());
-        actions_.push_back(action);
-        plays_.resize(actions_.size() * n_blocks_, 0);
-        rewarded_.resize(actions_.size() * n_blocks_, 0);
-        n_plays_.push_back(0.0);
-        n_rewards_.push_back(0.0);
-        squares_.push_back(0.0);
+        rows_[action] = static_cast<std::uint32_t>(plays_.actions.size());
+        plays_.actions.push_back(action);
+        plays_.played.resize(plays_.actions.size() * n_blocks_, 0);
+        plays_.rewarded.resize(plays_.actions.size() * n_blocks_, 0);
     }
     return rows_[action];
 }
 
-void Splitter::take(const EventLog& log, std::span<const EventId> events) {
-    variables_ = &log.variables();
-    n_events_ = events.size();
+void Splitter::take(const Records& records, std::span<const EventId> events) {
+    variables_ = &records.variables();
+    n_taken_ = n_events_ = events.size();
     n_blocks_ = words_for(events.size());
-    for (const std::size_t action : actions_) {
-        rows_[action] = unseen;
-    }
-    actions_.clear();
+    mask_ = ~std::uint64_t{0};
+    has_bits_ = false;
+    has_codes_.assign(variables_->n_ordered(), 0);
+    places_.clear();
     plays_.clear();
-    rewarded_.clear();
-    n_plays_.clear();
-    n_rewards_.clear();
-    squares_.clear();
     records_.resize(events.size());
     rewards_.resize(events.size());
-    binary_ = true;
+    is_binary_ = true;
     for (std::size_t i = 0; i < events.size(); ++i) {
-        records_[i] = log.record(events[i]);
-        const float reward = rewards_[i] = log.reward(events[i]);
-        const std::size_t row = row_of(log.action(events[i]));
-        plays_[row * n_blocks_ + i / 64] |= std::uint64_t{1} << (i % 64);
-        rewarded_[row * n_blocks_ + i / 64] |= std::uint64_t{reward == 1.0F} << (i % 64);
-        n_plays_[row] += 1.0;
-        n_rewards_[row] += static_cast<double>(reward);
-        squares_[row] += static_cast<double>(reward) * static_cast<double>(reward);
-        binary_ &= (reward == 0.0F) | (reward == 1.0F);
+        records_[i] = records.at(events[i]);
+        const float reward = rewards_[i] = records.reward(events[i]);
+        const std::size_t place = row_of(records.action(events[i])) * n_blocks_ + i / 64;
+        plays_.played[place] |= std::uint64_t{1} << (i % 64);
+        plays_.rewarded[place] |= std::uint64_t{reward == 1.0F} << (i % 64);
+        is_binary_ &= (reward == 0.0F) | (reward == 1.0F);
+    }
+    for (std::size_t row = 0; row < plays_.actions.size(); ++row) {
+        rows_[plays_.actions[row]] = unseen;
+        add_up(row);
+    }
+}
+
+// Adds up the plays of a row, in the order of the events.
+void Splitter::add_up(std::size_t row) {
+    const auto words = [&](const std::vector<std::uint64_t>& of) { return ConstWords(of).subspan(row * n_blocks_, n_blocks_); };
+    double sum = 0.0;
+    double squares = 0.0;
+    if (is_binary_) {
+        sum = squares = static_cast<double>(bandit_forest::count(words(plays_.rewarded)));
+    } else {
+        for_each(words(plays_.played), [&](std::size_t event) {
+            const auto reward = static_cast<double>(rewards_[event]);
+            sum += reward;
+            squares += reward * reward;
+        });
+    }
+    plays_.counts.push_back(static_cast<double>(bandit_forest::count(words(plays_.played))));
+    plays_.sums.push_back(sum);
+    plays_.squares.push_back(squares);
+}
+
+void Splitter::narrow(std::uint64_t events) {
+    assert(n_blocks_ == 1);
+    if (places_.empty()) {
+        std::swap(taken_, plays_);
+    }
+    mask_ = events;
+    n_events_ = static_cast<std::size_t>(std::popcount(events));
+    places_.clear();
+    for_each({&events, 1}, [&](std::size_t place) { places_.push_back(static_cast<std::uint8_t>(place)); });
+    plays_.clear();
+    std::uint64_t rest = events;  // events whose actions have no row yet
+    while (rest != 0) {
+        std::size_t row = 0;
+        while ((taken_.played[row] & rest & (~rest + 1)) == 0) {
+            ++row;
+        }
+        plays_.actions.push_back(taken_.actions[row]);
+        plays_.played.push_back(taken_.played[row] & events);
+        plays_.rewarded.push_back(taken_.rewarded[row] & events);
+        add_up(plays_.actions.size() - 1);
+        rest &= ~taken_.played[row];
     }
 }
 
 void Splitter::summarise(std::span<const float> inherited, std::span<float> means, std::span<float> counts) const {
     std::ranges::copy(inherited, means.begin());
     std::ranges::fill(counts, 0.0F);
-    for (std::size_t row = 0; row < actions_.size(); ++row) {
-        const std::size_t action = actions_[row];
+    for (std::size_t row = 0; row < plays_.actions.size(); ++row) {
+        const std::size_t action = plays_.actions[row];
         const double prior = settings_->shrinkage * static_cast<double>(inherited[action]);
-        means[action] = static_cast<float>((prior + n_rewards_[row]) / (n_plays_[row] + settings_->shrinkage));
-        counts[action] = static_cast<float>(n_plays_[row]);
+        means[action] = static_cast<float>((prior + plays_.sums[row]) / (plays_.counts[row] + settings_->shrinkage));
+        counts[action] = static_cast<float>(plays_.counts[row]);
     }
 }
 
 void Splitter::draw_thresholds(std::uint32_t variable, std::uint64_t key) {
     const std::uint32_t place = variables_->place(variable);
     const auto code = [&](std::uint64_t draw) -> std::uint32_t {
-        return variables_->codes(records_[draw % n_events_])[place];
+        const std::size_t event = draw % n_events_;
+        return variables_->codes(records_[places_.empty() ? event : places_[event]])[place];
     };
     for (std::size_t number = 0; number < settings_->n_thresholds; ++number) {
         const std::uint64_t drawn = mix(key, number);
@@ -132,17 +192,27 @@ void Splitter::draw_thresholds(std::uint32_t variable, std::uint64_t key) {
     }
 }
 
-// Each variable is drawn with the same probability; these, or the others, are the candidates. Of a binary variable there is
-// one test. Of an ordered one, each test lies between the codes of two random events.
-void Splitter::draw_candidates(std::uint64_t key, bool others) {
-    candidates_.clear();
+// Each variable is drawn with the same probability; these are tried, or the others.
+void Splitter::draw_variables(std::uint64_t key, bool others) {
     const auto share = static_cast<std::uint64_t>(settings_->variable_share * 0x1p16);
-    std::uint64_t drawn = 0;
-    for (std::uint32_t variable = 0; variable < settings_->n_variables; ++variable) {
-        drawn = variable % 4 == 0 ? mix(key, variable / 4) : drawn >> 16U;  // a draw serves four variables
-        if (((drawn & 0xFFFFU) < share) == others) {
-            continue;
+    const auto n_variables = static_cast<std::uint32_t>(settings_->n_variables);
+    drawn_.resize(n_variables);
+    std::size_t n_drawn = 0;
+    for (std::uint32_t first = 0; first < n_variables; first += 4) {  // a draw serves four variables
+        std::uint64_t draw = mix(key, first / 4);
+        for (std::uint32_t variable = first; variable < std::min(first + 4, n_variables); ++variable, draw >>= 16U) {
+            drawn_[n_drawn] = variable;  // without a branch: where it is not drawn, the next one overwrites it
+            n_drawn += ((draw & 0xFFFFU) < share) != others ? 1 : 0;
         }
+    }
+    drawn_.resize(n_drawn);
+}
+
+// Of a binary variable there is one test. Of an ordered one, each test lies between the codes of two random events.
+void Splitter::draw_candidates(std::uint64_t key, bool others) {
+    draw_variables(key, others);
+    candidates_.clear();
+    for (const std::uint32_t variable : drawn_) {
         if (variables_->is_ordered(variable)) {
             draw_thresholds(variable, mix(~key, variable));
         } else {
@@ -151,12 +221,13 @@ void Splitter::draw_candidates(std::uint64_t key, bool others) {
     }
 }
 
-// The bits of all contexts, transposed.
-void Splitter::fill_bits(std::size_t words) {
+// The bits of all contexts taken, transposed.
+void Splitter::fill_bits() {
+    const std::size_t words = variables_->bit_words();
     const std::size_t length = words * 64;
     bits_.resize(n_blocks_ * length);
     std::fill(bits_.end() - static_cast<std::ptrdiff_t>(length), bits_.end(), 0);
-    for (std::size_t i = 0; i < n_events_; ++i) {
+    for (std::size_t i = 0; i < n_taken_; ++i) {
         std::uint64_t* const block = bits_.data() + i / 64 * length + i % 64;
         for (std::size_t w = 0; w < words; ++w) {
             block[w * 64] = records_[i][w];
@@ -165,54 +236,57 @@ void Splitter::fill_bits(std::size_t words) {
     for (std::size_t part = 0; part < n_blocks_ * words; ++part) {
         transpose(bits_.data() + part * 64);
     }
+    has_bits_ = true;
 }
 
-// The column of a test of the ordered variable whose codes have been collected.
-void Splitter::add_column(std::uint32_t threshold, std::uint64_t* column) {
-    thread_local std::vector<std::uint8_t> passes;
-    passes.resize(n_events_);
-    compare(codes_.data(), n_events_, static_cast<std::uint8_t>(threshold), passes.data());
-    pack(passes, {column, n_blocks_});
+// The codes of all contexts taken, of one ordered variable.
+const std::uint8_t* Splitter::codes_of(std::uint32_t variable) {
+    const std::size_t place = variables_->place(variable);
+    codes_.resize(std::max(codes_.size(), variables_->n_ordered() * n_taken_));
+    std::uint8_t* const codes = codes_.data() + place * n_taken_;
+    if (has_codes_[place] == 0) {
+        has_codes_[place] = 1;
+        for (std::size_t i = 0; i < n_taken_; ++i) {
+            codes[i] = variables_->codes(records_[i])[place];
+        }
+    }
+    return codes;
 }
 
-void Splitter::fill_columns() {
-    const std::size_t words = variables_->bit_words();
-    if (words > 0) {
-        fill_bits(words);
-    }
-    columns_.resize(candidates_.size() * n_blocks_);
-    std::uint32_t collected = unseen;  // the ordered variable whose codes stand in codes_
-    for (std::size_t j = 0; j < candidates_.size(); ++j) {
-        const std::uint32_t variable = candidates_[j].variable();
-        const std::uint32_t place = variables_->place(variable);
-        std::uint64_t* const column = columns_.data() + j * n_blocks_;
-        if (!variables_->is_ordered(variable)) {
-            for (std::size_t block = 0; block < n_blocks_; ++block) {
-                column[block] = bits_[block * words * 64 + place];
-            }
-            continue;
+// One bit for each event of the node that passes a test.
+void Splitter::fill_column(Test test, std::uint64_t* column) {
+    if (variables_->is_ordered(test.variable())) {
+        const std::uint8_t* const codes = codes_of(test.variable());
+        passes_.resize(n_taken_);
+        compare(codes, n_taken_, static_cast<std::uint8_t>(test.threshold()), passes_.data());
+        pack(passes_, {column, n_blocks_});
+    } else {
+        const std::size_t length = variables_->bit_words() * 64;
+        const std::uint64_t* const bits = bits_.data() + variables_->place(test.variable());
+        for (std::size_t block = 0; block < n_blocks_; ++block) {
+            column[block] = bits[block * length];
         }
-        if (collected != variable) {
-            collected = variable;
-            codes_.resize(n_events_);
-            for (std::size_t i = 0; i < n_events_; ++i) {
-                codes_[i] = variables_->codes(records_[i])[place];
-            }
-        }
-        add_column(candidates_[j].threshold(), column);
     }
+    column[0] &= mask_;
+}
+
+std::uint64_t Splitter::passing(Test test) {
+    assert(n_blocks_ == 1);
+    std::uint64_t column = 0;
+    fill_column(test, &column);
+    return column;
 }
 
 // The sums of rewards by candidate, event by event in their order where they are not all 0 or 1.
 void Splitter::sum(std::size_t row, double* sums) const {
-    if (binary_) {
-        count(rewarded_, row, sums);
+    if (is_binary_) {
+        count(plays_.rewarded, row, sums);
         return;
     }
     for (std::size_t j = 0; j < candidates_.size(); ++j) {
         double total = 0.0;
         for (std::size_t block = 0; block < n_blocks_; ++block) {
-            for (std::uint64_t word = columns_[j * n_blocks_ + block] & plays_[row * n_blocks_ + block]; word != 0;
+            for (std::uint64_t word = columns_[j * n_blocks_ + block] & plays_.played[row * n_blocks_ + block]; word != 0;
                  word &= word - 1) {
                 total += static_cast<double>(rewards_[block * 64 + static_cast<std::size_t>(std::countr_zero(word))]);
             }
@@ -231,13 +305,14 @@ double Splitter::score(std::span<const float> means) {
     sums_.resize(candidates_.size());
     gains_.assign(candidates_.size(), 0.0);
     double noise = 0.0;
-    for (std::size_t row = 0; row < actions_.size(); ++row) {
-        const auto mean = static_cast<double>(means[actions_[row]]);
-        noise += squares_[row] - 2.0 * mean * n_rewards_[row] + n_plays_[row] * mean * mean;
-        if (n_plays_[row] >= 2.0) {
-            count(plays_, row, counts_.data());
+    for (std::size_t row = 0; row < plays_.actions.size(); ++row) {
+        const auto mean = static_cast<double>(means[plays_.actions[row]]);
+        const double n_plays = plays_.counts[row];
+        noise += plays_.squares[row] - 2.0 * mean * plays_.sums[row] + n_plays * mean * mean;
+        if (n_plays >= 2.0) {
+            count(plays_.played, row, counts_.data());
             sum(row, sums_.data());
-            add_gains(gains_.data(), counts_.data(), sums_.data(), n_plays_[row], n_rewards_[row], mean,
+            add_gains(gains_.data(), counts_.data(), sums_.data(), n_plays, plays_.sums[row], mean,
                       settings_->shrinkage, candidates_.size());
         }
     }
@@ -251,7 +326,13 @@ bool Splitter::varies(std::size_t candidate) const {
 
 std::optional<Split> Splitter::best(std::span<const float> means, std::uint64_t key, bool others) {
     draw_candidates(key, others);
-    fill_columns();
+    if (!has_bits_ && variables_->bit_words() > 0) {
+        fill_bits();
+    }
+    columns_.resize(candidates_.size() * n_blocks_);
+    for (std::size_t j = 0; j < candidates_.size(); ++j) {
+        fill_column(candidates_[j], columns_.data() + j * n_blocks_);
+    }
     const double least = settings_->min_gain * score(means) / static_cast<double>(n_events_);
     std::optional<Split> split;
     for (std::size_t j = 0; j < candidates_.size(); ++j) {

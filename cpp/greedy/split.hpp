@@ -25,7 +25,13 @@ class Splitter {
     explicit Splitter(const GreedySettings& settings);
 
     // Takes the events of a node, in their order.
-    void take(const EventLog& log, std::span<const EventId> events);
+    void take(const Records& records, std::span<const EventId> events);
+
+    // Goes on with some of the events taken, at most 64 of them: those of a node below, whose places are the bits of
+    // `events`. They are read no more: their bits are at hand.
+    void narrow(std::uint64_t events);
+    // Of the events taken, the places of those that pass a test; after `best` has chosen it.
+    std::uint64_t passing(Test test);
 
     // Means and counts of the events taken, with inherited means worth `shrinkage` events.
     void summarise(std::span<const float> inherited, std::span<float> means, std::span<float> counts) const;
@@ -35,38 +41,55 @@ class Splitter {
     std::optional<Split> best(std::span<const float> means, std::uint64_t key, bool others);
 
    private:
+    // What each action of a node did, in the order of the first plays.
+    struct Plays {
+        std::vector<std::size_t> actions;     // that were played
+        std::vector<std::uint64_t> played;    // by row and block: one bit per event that played it
+        std::vector<std::uint64_t> rewarded;  // the same, of the events with reward 1
+        std::vector<double> counts;           // by row: plays
+        std::vector<double> sums;             // by row: sum of rewards
+        std::vector<double> squares;          // by row: sum of squared rewards
+
+        void clear();
+    };
+
+    void draw_variables(std::uint64_t key, bool others);
     void draw_candidates(std::uint64_t key, bool others);
     void draw_thresholds(std::uint32_t variable, std::uint64_t key);
-    void fill_bits(std::size_t words);
-    void fill_columns();
-    void add_column(std::uint32_t threshold, std::uint64_t* column);
+    void fill_bits();
+    const std::uint8_t* codes_of(std::uint32_t variable);
+    void fill_column(Test test, std::uint64_t* column);
     std::size_t row_of(std::size_t action);
+    void add_up(std::size_t row);
     double score(std::span<const float> means);
     void count(const std::vector<std::uint64_t>& masks, std::size_t row, double* counts) const;
     void sum(std::size_t row, double* sums) const;
     bool varies(std::size_t candidate) const;
 
-    const GreedySettings* settings_;         // of the forest
-    const Variables* variables_ = nullptr;   // of the log
-    std::size_t n_events_ = 0;               // events taken
-    std::size_t n_blocks_ = 0;               // of 64 events
-    bool binary_ = true;                     // whether all rewards are 0 or 1
-    std::vector<const std::uint64_t*> records_;  // by event
-    std::vector<float> rewards_;             // by event
-    std::vector<std::size_t> actions_;       // that the events took, in order of their first play
-    std::vector<std::uint32_t> rows_;        // by action: where it is in actions_
-    std::vector<std::uint64_t> plays_;       // by action of actions_ and block: one bit per event
-    std::vector<std::uint64_t> rewarded_;    // the same, of the events with reward 1
-    std::vector<double> n_plays_;            // by action of actions_
-    std::vector<double> n_rewards_;          // by action of actions_: sum of rewards
-    std::vector<double> squares_;            // by action of actions_: sum of squared rewards
-    std::vector<Test> candidates_;           // in order
-    std::vector<std::uint64_t> bits_;        // by block and bit of a context: one bit per event
-    std::vector<std::uint8_t> codes_;        // by event: the code of one ordered variable
-    std::vector<std::uint64_t> columns_;     // by candidate and block: one bit per event that passes
-    std::vector<double> counts_;             // by candidate: plays of one action that pass
-    std::vector<double> sums_;               // by candidate: sum of rewards of one action that pass
-    std::vector<double> gains_;              // by candidate
+    const GreedySettings* settings_;        // of the forest
+    const Variables* variables_ = nullptr;  // of the records
+    std::size_t n_taken_ = 0;               // events taken
+    std::size_t n_events_ = 0;              // of the node: those taken, or some of them
+    std::size_t n_blocks_ = 0;              // of 64 events taken
+    std::uint64_t mask_ = 0;                // where there is one block: the events of the node
+    bool is_binary_ = true;                 // whether all rewards taken are 0 or 1
+    bool has_bits_ = false;                 // whether bits_ are those of the events taken
+    std::vector<const std::uint64_t*> records_;  // by event taken
+    std::vector<float> rewards_;            // by event taken
+    std::vector<std::uint8_t> places_;      // where the events were narrowed: the place of each
+    std::vector<std::uint32_t> rows_;       // by action: where it is in the plays
+    Plays taken_;                           // of the events taken, kept when they are narrowed
+    Plays plays_;                           // of the node
+    std::vector<std::uint32_t> drawn_;      // variables that are tried
+    std::vector<Test> candidates_;          // in order
+    std::vector<std::uint64_t> bits_;       // by block and bit of a context: one bit per event taken
+    std::vector<std::uint8_t> has_codes_;   // by place of an ordered variable: whether codes_ has its codes
+    std::vector<std::uint8_t> codes_;       // by place of an ordered variable and event taken
+    std::vector<std::uint8_t> passes_;      // by event taken: whether it reaches a threshold
+    std::vector<std::uint64_t> columns_;    // by candidate and block: one bit per event of the node that passes
+    std::vector<double> counts_;            // by candidate: plays of one action that pass
+    std::vector<double> sums_;              // by candidate: sum of rewards of one action that pass
+    std::vector<double> gains_;             // by candidate
 };
 
 }  // namespace bandit_forest

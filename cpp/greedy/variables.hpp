@@ -1,6 +1,7 @@
 // How the variables of a context are kept: binary ones as bits, ordered ones as bytes behind them.
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,17 @@
 #include "util/bits.hpp"
 
 namespace bandit_forest {
+
+// A test of a packed context as one comparison, whatever kind of variable it asks: of a byte, or of one of its bits.
+struct ByteTest {
+    std::uint32_t offset;    // of the byte
+    std::uint8_t mask;       // the bits of it that count
+    std::uint8_t threshold;  // what they reach where the context passes
+
+    bool passes(const std::uint64_t* packed) const {
+        return (reinterpret_cast<const std::uint8_t*>(packed)[offset] & mask) >= threshold;
+    }
+};
 
 class Variables {
    public:
@@ -72,11 +84,17 @@ class Variables {
         return reinterpret_cast<const std::uint8_t*>(packed + bit_words_);
     }
 
-    bool passes(const std::uint64_t* packed, Test test) const {
+    ByteTest byte_test(Test test) const {
         const std::uint32_t place = places_[test.variable()];
-        return is_ordered(test.variable()) ? codes(packed)[place] >= test.threshold()
-                                           : ((packed[place / 64] >> (place % 64)) & 1U) != 0;
+        if (is_ordered(test.variable())) {
+            const auto offset = static_cast<std::uint32_t>(bit_words_ * 8 + place);
+            return {offset, 0xFF, static_cast<std::uint8_t>(test.threshold())};
+        }
+        const std::uint32_t byte = place % 64 / 8;
+        const auto bit = static_cast<std::uint8_t>(1U << (place % 8));
+        return {place / 64 * 8 + (std::endian::native == std::endian::little ? byte : 7 - byte), bit, bit};
     }
+    bool passes(const std::uint64_t* packed, Test test) const { return byte_test(test).passes(packed); }
 
    private:
     std::vector<std::uint32_t> places_;     // by variable

@@ -27,7 +27,7 @@ class Terms {
             const std::size_t ramps = std::min(steps, most_ramps);
             for (std::size_t ramp = 0; ramp < ramps; ++ramp) {
                 const auto width = static_cast<double>(steps) / static_cast<double>(ramps);
-                terms_.push_back({variable, static_cast<double>(ramp) * width, width});
+                terms_.push_back({variable, steps == 1, static_cast<double>(ramp) * width, width});
             }
         }
     }
@@ -36,17 +36,19 @@ class Terms {
 
     void of(std::span<const std::uint8_t> context, TermValues& out) const {
         out.values.resize(size());
-        out.nonzero.clear();
+        out.nonzero.resize(size());
+        std::size_t n_nonzero = 0;
         for (std::uint32_t i = 0; i < terms_.size(); ++i) {
             const Ramp& ramp = terms_[i];
-            const double height = (static_cast<double>(context[ramp.variable]) - ramp.start) / ramp.width;
-            out.values[i] = std::clamp(height, 0.0, 1.0);
-            if (out.values[i] != 0.0) {
-                out.nonzero.push_back(i);
-            }
+            const auto code = static_cast<double>(context[ramp.variable]);
+            const double value = ramp.is_whole ? code : std::clamp((code - ramp.start) / ramp.width, 0.0, 1.0);
+            out.values[i] = value;
+            out.nonzero[n_nonzero] = i;  // without a branch: where the value is zero, the next one overwrites it
+            n_nonzero += value != 0.0 ? 1 : 0;
         }
         out.values.back() = 1.0;
-        out.nonzero.push_back(static_cast<std::uint32_t>(terms_.size()));
+        out.nonzero[n_nonzero] = static_cast<std::uint32_t>(terms_.size());
+        out.nonzero.resize(n_nonzero + 1);
     }
 
     std::uint32_t variable(std::size_t term) const { return terms_[term].variable; }
@@ -54,9 +56,10 @@ class Terms {
    private:
     // Rises from 0 to 1 while the code of a variable goes from `start` to `start + width`.
     struct Ramp {
-        std::uint32_t variable;
-        double start;
-        double width;
+        std::uint32_t variable;  // whose code it reads
+        bool is_whole;           // whether the variable is binary: its code is the value
+        double start;            // the last code with value 0
+        double width;            // codes from there to value 1
     };
 
     std::vector<Ramp> terms_;  // all but the constant

@@ -160,7 +160,7 @@ class InverseGap:
     """
 
     gamma_scale: float = 100.0
-    optimism: float = 0.1
+    optimism: float = 0.2
     linear_optimism: float = 0.3
 
     def __post_init__(self) -> None:

@@ -205,37 +205,28 @@ def test_a_number_of_events_that_would_overflow_is_refused(saved):
         BanditForest._from_parts(header, altered, name="forest.bf")
 
 
-def numbers_of(arrays):
-    """Give where the arrays of a forest of one tree begin, and their lengths: a count of eight bytes is before each."""
-    places, at = {"n_events": (16, 1)}, 32
-    sizes = {"log": 8, "chunks": 64, "free": 4, "steps": 8, "paths": 16, "gains": 4, "nodes": 4, "leaves": 64, "due": 4}
-    for name, size in sizes.items():
-        (length,) = struct.unpack_from("<Q", arrays, at)
-        places[name] = (at + 8, length)
-        at += 8 + size * length
-    assert at == len(arrays)
-    return places
-
-
-@pytest.mark.parametrize("altered", ["due without events", "chunk without events", "other number of events"])
-def test_arrays_of_a_greedy_forest_must_fit_one_another(altered):
-    growth = Greedy(min_events=2, learning_share=0.05, log_capacity=64)
+@pytest.mark.parametrize(
+    ("at", "number"),
+    [
+        pytest.param(16, 77, id="other number of events than the log"),
+        pytest.param(-49, 1, id="turn of a tree that is not there"),
+        pytest.param(-33, 2**20, id="renewal from events to come"),
+        pytest.param(-25, 2**20, id="renewal of events to come"),
+        pytest.param(-17, 1, id="work that no renewal does"),
+        pytest.param(-9, 2**20, id="renewal that has learned events to come"),
+    ],
+)
+def test_numbers_of_a_greedy_forest_must_fit_one_another(at, number):
+    """Without a linear part a file ends with the renewal: turn, balance, first, last, work, learned, and one byte."""
+    growth = Greedy(min_events=2, renewal_work=1, linear=False)
     forest = BanditForest(n_variables=20, n_actions=3, n_trees=1, growth=growth, seed=1)
-    forest.play(*stream(63))
+    forest.play(*stream(200))
     header, arrays = archive.unpack(forest._to_bytes(), "forest.bf")
-    places, changed = numbers_of(arrays), bytearray(arrays)
-    assert places["due"][1] == places["chunks"][1] == 1
-    if altered == "due without events":
-        struct.pack_into(
-            "<I", changed, places["leaves"][0] + 4 * 2 * 3, 2**32 - 1
-        )  # its last chunk, after K means and counts
-        changed[places["free"][0] - 8 : places["free"][0]] = struct.pack("<QI", 1, 0)  # which is free instead
-    elif altered == "chunk without events":
-        struct.pack_into("<I", changed, places["chunks"][0] + 4, 0)
-    else:
-        struct.pack_into("<Q", changed, places["n_events"][0], 77)
+    assert arrays[-1] == 1, "no renewal is under way"
+    at %= len(arrays)
+    changed = arrays[:at] + struct.pack("<Q", number) + arrays[at + 8 :]
     with pytest.raises(DamagedFileError, match="is damaged"):
-        BanditForest._from_parts(header, bytes(changed), name="forest.bf")
+        BanditForest._from_parts(header, changed, name="forest.bf")
 
 
 def test_foreign_and_future_files_are_refused(tmp_path, saved):

@@ -342,7 +342,7 @@ class BanditForest(CompiledPolicy):
         Examples
         --------
         >>> BanditForest(n_variables=3, n_actions=2).explain([0, 1, 1]).votes
-        array([100,   0])
+        array([32,  0])
         """
         bits, available = self._checked(context, available_actions, "explain")
         arrays = self._core.explain(bits, mask_of(available))

@@ -78,15 +78,17 @@ def upper_bounds(means: Sequence[float], inverse_counts: Sequence[float], standa
     inverse_counts
         1 / the number of events behind each.
     standard_errors
-        Number of standard errors. The variance of a reward is at most mean * (1 - mean); an action that never earned
-        anything may do so yet.
+        Number of standard errors. The variance of a reward is at most mean * (1 - mean). One event of the best action's
+        mean is added to the mean for this: an action that was unlucky in its few events may be better than it looks.
 
     Examples
     --------
     >>> upper_bounds([0.5, 0.5], [0.01, 0.0], standard_errors=1.0)
     [0.5519615242270663, 0.5]
     """
-    variances = [mean * (1.0 - mean) + _LEAST_VARIANCE for mean in means]
+    best = max(means)
+    hopeful = [mean + inverse * (best - mean) for mean, inverse in zip(means, inverse_counts, strict=True)]
+    variances = [mean * (1.0 - mean) + _LEAST_VARIANCE for mean in hopeful]
     return [
         mean + standard_errors * math.sqrt(variance * inverse_count)
         for mean, variance, inverse_count in zip(means, variances, inverse_counts, strict=True)

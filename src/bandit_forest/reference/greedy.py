@@ -9,6 +9,7 @@ confidence bounds of what both estimate together.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
@@ -60,6 +61,33 @@ class GreedyReferenceTree:
         return grower.grow(events, key, forest.n_actions), grower.cost, grower.nodes
 
 
+class _EventLog:
+    """The last `capacity` events; its length is the number of all events that were ever appended."""
+
+    def __init__(self, capacity: int | None) -> None:
+        self._held: deque[Event] = deque(maxlen=capacity)
+        self._n_events = 0
+
+    def __len__(self) -> int:
+        return self._n_events
+
+    def __getitem__(self, number: int) -> Event:
+        return self._held[number - self._n_events]
+
+    def append(self, event: Event) -> None:
+        """Remember an event, and forget the oldest one where the log is full."""
+        self._held.append(event)
+        self._n_events += 1
+
+    def holds(self, number: int) -> bool:
+        """Return whether the log still has an event and all events since."""
+        return self._n_events - number <= len(self._held)
+
+    def since(self, number: int) -> list[Event]:
+        """Return an event and all events since."""
+        return [self[later] for later in range(number, self._n_events)]
+
+
 class _Renewals:
     """The renewals of a group of trees: one tree after the other is grown anew."""
 
@@ -70,11 +98,11 @@ class _Renewals:
         self._young: tuple[GreedyNode, list[GreedyNode]] | None = None
         self._first = self._cost = self._learned = 0
 
-    def advance(self, n_events: int, log: list[Event]) -> None:
+    def advance(self, n_events: int, log: _EventLog) -> None:
         """Work for as many events."""
         growth = self._forest.growth
         self._balance += n_events * growth.renewal_work * len(self._trees)
-        if self._young is not None and not self._forest.holds(self._first):
+        if self._young is not None and not log.holds(self._first):
             self._young, self._balance = None, 0
         for _ in self._trees:
             if self._young is None and not self._start(log):
@@ -89,13 +117,13 @@ class _Renewals:
             self._turn = (self._turn + 1) % len(self._trees)
         self._balance = 0
 
-    def _start(self, log: list[Event]) -> bool:
+    def _start(self, log: _EventLog) -> bool:
         lifetime = self._forest.growth.lifetime
         self._first = 0 if lifetime is None else max(0, len(log) - lifetime)
-        if not self._forest.holds(self._first):
+        if not log.holds(self._first):
             return False
         tree = self._trees[self._turn]
-        root, self._cost, nodes = tree.grown(log[self._first :], tree.generation + 1)
+        root, self._cost, nodes = tree.grown(log.since(self._first), tree.generation + 1)
         self._young, self._learned = (root, nodes), len(log)
         return True
 
@@ -107,7 +135,7 @@ class _Renewals:
         self._cost = 0
         return True
 
-    def _has_caught_up(self, log: list[Event]) -> bool:
+    def _has_caught_up(self, log: _EventLog) -> bool:
         assert self._young is not None
         root, _ = self._young
         while self._learned < len(log) and self._balance > 0:
@@ -183,13 +211,8 @@ class GreedyReferenceForest(CheckedPolicy):
         groups = [self.trees[first : first + _TREES_TOGETHER] for first in range(0, self.n_trees, _TREES_TOGETHER)]
         self._renewals = [_Renewals(self, group) for group in groups]
         self._linear = LinearPart(self.levels, self.n_actions, self.growth.lifetime) if self.growth.linear else None
-        self._log: list[Event] = []
+        self._log = _EventLog(self.growth.log_capacity)
         self._n_decisions = 0
-
-    def holds(self, event: int) -> bool:
-        """Return whether the log still has an event and all events since."""
-        capacity = self.growth.log_capacity
-        return capacity is None or len(self._log) - event <= capacity
 
     def mean_rewards(self, context: Codes) -> list[float]:
         """Return the estimated mean reward of each action."""
