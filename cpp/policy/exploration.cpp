@@ -75,7 +75,7 @@ void upper_bounds(std::span<const double> means, std::span<const double> inverse
     constexpr double least_variance = 0.02;  // an action that never earned anything may do so yet
     const double best = *std::ranges::max_element(means);  // as if one more event of each action had earned so much
     for (std::size_t action = 0; action < means.size(); ++action) {
-        const double mean = means[action] + inverse_counts[action] * (best - means[action]);
+        const double mean = means[action] + std::min(inverse_counts[action], 1.0) * (best - means[action]);
         const double variance = mean * (1.0 - mean) + least_variance;
         out[action] = means[action] + standard_errors * std::sqrt(variance * inverse_counts[action]);
     }

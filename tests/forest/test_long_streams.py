@@ -35,7 +35,7 @@ def test_a_lifetime_costs_little_where_nothing_changes():
 
 
 def test_trees_take_turns_in_being_renewed():
-    forest = BanditForest(**SIZES, n_trees=4, growth=Greedy(renewal_work=1))
+    forest = BanditForest(**SIZES, n_trees=4, growth=Greedy(renewal_work=8))
     renewed, before = [], [b""] * 4
     for batch in BEFORE.batches(20_000, seed=1, batch_size=64):
         forest.play(batch.contexts, batch.rewards)

@@ -87,7 +87,7 @@ def upper_bounds(means: Sequence[float], inverse_counts: Sequence[float], standa
     [0.5519615242270663, 0.5]
     """
     best = max(means)
-    hopeful = [mean + inverse * (best - mean) for mean, inverse in zip(means, inverse_counts, strict=True)]
+    hopeful = [mean + min(inverse, 1.0) * (best - mean) for mean, inverse in zip(means, inverse_counts, strict=True)]
     variances = [mean * (1.0 - mean) + _LEAST_VARIANCE for mean in hopeful]
     return [
         mean + standard_errors * math.sqrt(variance * inverse_count)
