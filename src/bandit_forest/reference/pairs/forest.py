@@ -148,15 +148,15 @@ class PairReferenceForest:
     ) -> list[float]:
         """Return estimates raised by standard errors, of the trees and of the line."""
         context, actions = np.asarray(context, dtype=np.uint8), np.asarray(actions, dtype=np.uint8)
-        bounds = []
+        known = [self.trees.estimate(np.concatenate([context, action])) for action in actions]
+        bounds = upper_bounds([mean for mean, _ in known], [inverse for _, inverse in known], optimism)
         for number, action in enumerate(actions):
-            mean, inverse_count = self.trees.estimate(np.concatenate([context, action]))
-            bound = upper_bounds([mean], [inverse_count], optimism)[0]
+            bound = bounds[number]
             if self.line is not None:
                 c, a = self.line.context_terms(context), self.line.action_terms(action)
                 linear = self.line.mean(c, a) + of_line * math.sqrt(self.line.variance(c, a))
                 bound = self.blend.trees * bound + self.blend.line * linear
-            bounds.append(bound + (0.0 if names is None else self.names.estimate(names[number])))
+            bounds[number] = bound + (0.0 if names is None else self.names.estimate(names[number]))
         return bounds
 
     def _address(self, key: int | None) -> tuple[int, int]:
