@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bandit_forest.evaluation import confidence_sequence, direct, doubly_robust, ips, snips
-from bandit_forest.evaluation.statistics.estimate import Ratios
-from bandit_forest.evaluation.statistics.estimators import weights_of
+from bandit_forest.evaluation.statistics.evidence import Evidence, expected_squares, logged_evidence, weights_of
 from bandit_forest.evaluation.statistics.special import student_quantile
+from bandit_forest.evaluation.statistics.sums import Sums
 
 VECTORS = Path(__file__).parent / "vectors" / "obp-0.5.7.json"
 
@@ -40,7 +40,7 @@ def test_the_delta_method_by_hand():
     error = math.sqrt((influence**2).sum() / 3 / 4)
     estimate = snips(WEIGHTS, REWARDS)
     assert estimate.standard_error == pytest.approx(error)
-    degrees = 2 / ((influence**4).sum() / (influence**2).sum() ** 2 - 1 / 4)
+    degrees = (influence**2).sum() ** 2 / (influence**4).sum()
     assert estimate.high - estimate.value == pytest.approx(student_quantile(0.975, degrees) * error)
 
 
@@ -55,27 +55,71 @@ def test_a_single_event_has_no_width_to_speak_of():
     assert math.isinf(ips([1.0], [1.0]).standard_error)
 
 
+def evidence(n_events: int, seed: int, *, error: float = 0.1) -> Evidence:
+    """Return events of a policy with weights 1/9 and 9, and of a model of the rewards with this standard error."""
+    rng = np.random.default_rng(seed)
+    taken = rng.random(n_events) < 0.1
+    weights = np.where(taken, 9.0, 1 / 9)
+    means = rng.random((n_events, 2))
+    rewards = (rng.random(n_events) < means[:, 0]).astype(float)
+    model = means + error * rng.normal(size=means.shape)
+    squares = np.full(n_events, 0.1 * 81 + 0.9 / 81)
+    return Evidence(rewards, weights, squares, model[:, 0], 0.9 * model[:, 0] + 0.1 * model[:, 1])
+
+
 def test_sums_of_parts_are_those_of_the_whole():
-    rng = np.random.default_rng(0)
-    numerators, denominators = rng.random((50, 2)), rng.random((50, 2))
-    whole = Ratios(2).add(numerators, denominators)
-    parts = Ratios(2).add(numerators[:20], denominators[:20]) + Ratios(2).add(numerators[20:], denominators[20:])
-    assert parts.difference(0, 1, 0.95) == pytest.approx(whole.difference(0, 1, 0.95))
+    first, second = evidence(60, 0), evidence(90, 1)
+    joined = Evidence(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
+    whole, parts = Sums(1).add([joined]), Sums(1).add([first]) + Sums(1).add([second])
+    for name in ("snips", "dr", "ips", "dm"):
+        assert parts.estimate(0, name, 0.95) == pytest.approx(whole.estimate(0, name, 0.95))
 
 
 def test_a_difference_is_that_of_influences_on_the_same_events():
     rng = np.random.default_rng(1)
-    numerators = rng.random((500, 2))
-    ratios = Ratios(2).add(numerators, np.ones((500, 2)))
-    paired = numerators[:, 0] - numerators[:, 1]
-    difference = ratios.difference(0, 1, 0.95)
+    first, second = rng.random(500), rng.random(500)
+    sums = Sums(2).add([logged_evidence(first), logged_evidence(second)])
+    difference, paired = sums.difference(0, 1, "snips", 0.95), first - second
     assert difference.value == pytest.approx(paired.mean())
     assert difference.standard_error == pytest.approx(paired.std(ddof=1) / math.sqrt(500))
-    centred = paired - paired.mean()
-    degrees = 2 / ((centred**4).sum() / (centred**2).sum() ** 2 - 1 / 500)
-    assert difference.high - difference.value == pytest.approx(
-        student_quantile(0.975, degrees) * difference.standard_error
-    )
+    degrees = min(((x - x.mean()) ** 2).sum() ** 2 / ((x - x.mean()) ** 4).sum() for x in (first, second))
+    radius = student_quantile(0.975, degrees) * difference.standard_error
+    assert difference.high - difference.value == pytest.approx(radius)
+
+
+def test_a_good_model_makes_the_doubly_robust_interval_narrower_and_a_bad_one_not_wider():
+    for error, narrower in ((0.05, 0.9), (100.0, 1.001)):
+        sums = Sums(1).add([evidence(20_000, 2, error=error)])
+        plain, robust = (sums.estimate(0, name, 0.95) for name in ("snips", "dr"))
+        assert robust.standard_error < narrower * plain.standard_error
+        assert robust.value == pytest.approx(plain.value, abs=3 * plain.standard_error)
+
+
+def test_a_model_counts_less_where_few_events_are_left():
+    """With two events of weight the least variance is zero by chance: the estimate stays near SNIPS."""
+    weights = np.array([50.0, 50.0, *[0.0] * 998])
+    rewards, model = np.array([1.0, 0.0, *[0.0] * 998]), np.array([0.9, 0.1, *[0.5] * 998])
+    sums = Sums(1).add([Evidence(rewards, weights, weights**2, model, np.full(1000, 0.9))])
+    plain, robust = (sums.estimate(0, name, 0.95) for name in ("snips", "dr"))
+    assert abs(robust.value - plain.value) < 0.01
+
+
+def test_heavy_weights_that_did_not_come_are_allowed_for():
+    table, logged = np.tile([0.0, 1.0], (50, 1)), np.tile([0.99, 0.01], (50, 1))
+    squares = expected_squares(table, logged)
+    assert squares == pytest.approx(np.full(50, 100.0))
+    weights = np.array([100.0, *[0.0] * 49])
+    rewards, zeros = np.tile([1.0, 0.0], 25), np.zeros(50)
+    seen = Sums(1).add([Evidence(rewards, weights + 1, zeros, zeros, zeros)])
+    expected = Sums(1).add([Evidence(rewards, weights + 1, 4 * (weights + 1) ** 2, zeros, zeros)])
+    ratio = expected.estimate(0, "snips", 0.95).standard_error / seen.estimate(0, "snips", 0.95).standard_error
+    assert ratio == pytest.approx(2.0)
+    assert expected.effective_sample_size(0) == pytest.approx(seen.effective_sample_size(0) / 4)
+    assert expected.estimate(0, "ips", 0.95) == seen.estimate(0, "ips", 0.95)  # as in other tools
+
+
+def test_actions_that_are_never_taken_have_no_weight():
+    assert expected_squares(np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])).tolist() == [0.25]
 
 
 def test_open_bandit_pipeline():

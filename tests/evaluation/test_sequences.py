@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bandit_forest.evaluation.statistics.sequences import LowerBound, ValueSequence, boundary, confidence_sequence
+from bandit_forest.evaluation.statistics.sequences import (
+    LowerBound,
+    ValueSequence,
+    boundary,
+    confidence_sequence,
+    running_sums,
+)
 from bandit_forest.evaluation.statistics.special import chi_squared_tail, gamma_series, student_quantile
 
 
@@ -40,11 +46,13 @@ def test_the_wealth_at_the_boundary_is_one_over_alpha(variance):
     assert log_wealth == pytest.approx(-np.log(0.05), abs=1e-9)
 
 
-def test_the_bound_is_where_the_wealth_is_one_over_alpha():
+def test_the_bound_is_the_value_whose_deviation_is_at_the_boundary():
+    values = np.random.default_rng(0).exponential(0.5, 400)
     bound = LowerBound()
-    bound.add(np.random.default_rng(0).exponential(0.5, 400))
-    assert bound.log_wealth(bound.bound(0.05)) == pytest.approx(-np.log(0.05), abs=1e-9)
-    assert bound.log_wealth(1.0) < 0 < bound.log_wealth(0.0)
+    bound.add(values)
+    totals, errors = running_sums(values)
+    assert totals[-1] - 400 * bound.bound(0.05) == pytest.approx(boundary(errors[-1], 0.05), abs=1e-9)
+    assert 0 < bound.bound(0.05) < values.mean()
 
 
 def test_nothing_is_known_before_the_first_event():

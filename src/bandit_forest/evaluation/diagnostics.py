@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from bandit_forest.evaluation.balance import Balance
 from bandit_forest.evaluation.statistics.estimate import Estimate
+from bandit_forest.evaluation.statistics.linear import LEAST_SAMPLE
 from bandit_forest.evaluation.statistics.special import chi_squared_tail
 
-__all__ = ["LEAST_SAMPLE", "Finding", "Level", "Weights", "log_findings", "policy_findings"]
-
-LEAST_SAMPLE = 200
-"""Effective sample size below which there is no verdict."""
+__all__ = ["Finding", "Level", "Weights", "log_findings", "policy_findings"]
 
 _FALSE_ALARMS = 0.005  # probability that a test finds a fault where there is none
 _LARGE_SHARE = 0.05

@@ -13,9 +13,10 @@ from bandit_forest.evaluation.diagnostics import Finding, Level, Weights, log_fi
 from bandit_forest.evaluation.log import Source
 from bandit_forest.evaluation.models import Means
 from bandit_forest.evaluation.passing import Part, Pass
-from bandit_forest.evaluation.statistics.estimate import Estimate, Ratios
-from bandit_forest.evaluation.statistics.estimators import ESTIMATORS
+from bandit_forest.evaluation.statistics.estimate import Estimate
+from bandit_forest.evaluation.statistics.linear import ESTIMATORS
 from bandit_forest.evaluation.statistics.sequences import Interval
+from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.evaluation.targets import Target
 from bandit_forest.parameters import check_parameter
 
@@ -62,19 +63,20 @@ class Evaluation:
     """Confidence sequence of each policy's gain over the logging policy, at the end of the log."""
     balance: Balance
     """Sums that the findings rest on."""
-    _ratios: dict[str, Ratios]
+    _sums: Sums
 
     def estimate(self, name: str, estimator: str = "snips") -> Estimate:
         """Return the value of a policy: by 'snips', 'dr', 'ips' or, as a diagnostic only, 'dm'."""
-        return self._of(estimator).estimate(self._place(name), self.confidence)
+        return self._sums.estimate(self._place(name), _checked_estimator(estimator), self.confidence)
 
     def difference(self, name: str, other: str = LOGGED, estimator: str = "snips") -> Estimate:
         """Return the value of a policy minus that of another, on the same events."""
-        return self._of(estimator).difference(self._place(name), self._place(other), self.confidence)
+        kind = _checked_estimator(estimator)
+        return self._sums.difference(self._place(name), self._place(other), kind, self.confidence)
 
     def effective_sample_size(self, name: str) -> float:
         """Return how many events of the policy's own the log is worth."""
-        return self._ratios["snips"].effective_sample_size(self._place(name))
+        return self._sums.effective_sample_size(self._place(name))
 
     @property
     def faults(self) -> tuple[Finding, ...]:
@@ -134,11 +136,6 @@ class Evaluation:
             refuse("name", "Evaluation", f"one of {', '.join(self.names)}", name)
         return self.names.index(name)
 
-    def _of(self, estimator: str) -> Ratios:
-        if estimator not in self._ratios:
-            refuse("estimator", "Evaluation", f"one of {', '.join(self._ratios)}", estimator)
-        return self._ratios[estimator]
-
 
 def evaluate(
     log: Source,
@@ -193,6 +190,12 @@ def evaluate(
     return _result(passed, log.action_names, (LOGGED, *(target.name for target in targets)), level)
 
 
+def _checked_estimator(estimator: str) -> str:
+    if estimator not in ESTIMATORS:
+        refuse("estimator", "Evaluation", f"one of {', '.join(ESTIMATORS)}", estimator)
+    return estimator
+
+
 def _checked_targets(policies: Sequence[Target]) -> list[Target]:
     targets = list(policies)
     if not targets or not all(isinstance(target, Target) for target in targets):
@@ -220,18 +223,18 @@ def _result(passed: Pass, action_names: tuple[str, ...], names: tuple[str, ...],
         sequences={name: passed.sequences[place - 1].value(confidence) for place, name in policies.items()},
         gains={name: passed.sequences[place - 1].gain(confidence) for place, name in policies.items()},
         balance=whole.balance,
-        _ratios=whole.ratios,
+        _sums=whole.sums,
     )
 
 
 def _weights(place: int, whole: Part, parts: Sequence[Part], confidence: float) -> Weights:
-    sums = whole.ratios["snips"]
-    mean = sums.mean_denominator(place, confidence)
+    sums = whole.sums
+    mean = sums.mean_weight(place, confidence)
     total = mean.value * sums.n_events
     return Weights(
         n_events=sums.n_events,
         effective=sums.effective_sample_size(place),
-        effective_over_time=[part.ratios["snips"].effective_sample_size(place) for part in parts],
+        effective_over_time=[part.sums.effective_sample_size(place) for part in parts],
         largest_share=float(whole.largest_weights[place]) / total if total > 0 else 0.0,
         mean=mean,
     )
@@ -241,12 +244,12 @@ def _moments(parts: Sequence[Part], names: tuple[str, ...], confidence: float) -
     moments, n_events = [], 0
     for part in parts:
         n_events += part.balance.n_events
-        sums = part.ratios["snips"]
+        sums = part.sums
         moments.append(
             Moment(
                 n_events=n_events,
                 time=part.end_time,
-                estimates={name: sums.estimate(place, confidence) for place, name in enumerate(names)},
+                estimates={name: sums.estimate(place, "snips", confidence) for place, name in enumerate(names)},
                 sequences=dict(zip(names[1:], part.sequences, strict=True)),
                 effective={name: sums.effective_sample_size(place) for place, name in enumerate(names)},
             )

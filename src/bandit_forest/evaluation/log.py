@@ -151,6 +151,24 @@ class Log:
         for start in range(0, len(self), check_int(batch_size, "batch_size", "Log.batches")):
             yield self[start : start + batch_size]
 
+    def all_probabilities(self) -> Floats:
+        """Return the logging policy's probability of every action, one row per event.
+
+        Where only that of the action taken is known, the others are taken to be equally likely.
+
+        Examples
+        --------
+        >>> Log(actions=[1], rewards=[1], propensities=[0.5], action_names=3).all_probabilities()
+        array([[0.25, 0.5 , 0.25]])
+        """
+        if self.probabilities is not None:
+            return self.probabilities
+        can = np.ones((len(self), self.n_actions)) if self.available is None else self.available.astype(np.float64)
+        n_others = np.maximum(can.sum(axis=1) - 1.0, 1.0)
+        table: Floats = can * ((1.0 - self.propensities) / n_others)[:, None]
+        table[np.arange(len(self)), self.actions] = self.propensities
+        return table
+
     def encoded(self, encoder: ContextEncoder | None) -> NDArray[np.uint8]:
         """Return the contexts: those of the log when `encoder` is None, else its features, encoded.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.forest import BanditForest
 
-__all__ = ["ActionMeans", "FittedMeans", "ForestMeans", "LoggingModel", "Means"]
+__all__ = ["ActionMeans", "ForestMeans", "LoggingModel", "Means"]
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.uint8]
@@ -18,8 +18,6 @@ Bits = NDArray[np.uint8]
 _N_TREES = 20
 _FIRST, _SHARE, _MOST = 32, 20, 10_000  # events of a piece: the least, their share of those seen, the most
 _STEP = 100  # events of a gradient
-_LEAST_SPREAD = 1e-9
-_PRIOR_EVENTS = 10.0
 
 
 class Means(Protocol):
@@ -85,61 +83,6 @@ class ForestMeans:
             self._forest.learn_many(contexts[known], actions[known], rewards[known], propensities=propensities[known])
         self._n_seen += len(actions)
         return means
-
-
-class FittedMeans:
-    """Mean rewards, fitted to the rewards of earlier events as the doubly robust estimator of one policy needs them.
-
-    Means of actions that were seldom taken are far from the truth, and the estimator is no better than they are. So
-    they are replaced by a line, intercept + slope times mean. Events count by the square of their importance weight, as
-    they do in the variance of the estimator. A few heavy events must not decide: the line is drawn towards the weighted
-    mean reward, as if it were known from ten events.
-
-    Parameters
-    ----------
-    reward_range
-        The least and the largest possible reward; before the first event, means are in the middle.
-    """
-
-    def __init__(self, reward_range: tuple[float, float]) -> None:
-        self._middle = sum(reward_range) / 2
-        self._sums = np.zeros(8)
-        self._n_seen = 0
-
-    def predict_and_learn(self, means: Floats, actions: NDArray[np.int64], rewards: Floats, weights: Floats) -> Floats:
-        """Return the fitted means of every action, one row per event."""
-        fitted = np.empty_like(means)
-        for rows in growing_pieces(len(means), self._n_seen):
-            fitted[rows] = self._fitted(means[rows])
-            taken = means[rows][np.arange(rows.stop - rows.start), actions[rows]]
-            self._add(taken, rewards[rows], weights[rows])
-        self._n_seen += len(means)
-        return fitted
-
-    def _fitted(self, means: Floats) -> Floats:
-        weight, weighted_reward, square, mean, reward, mean_square, product, fourth = self._sums
-        if weight == 0:
-            return np.full_like(means, self._middle)
-        average = weighted_reward / weight
-        mean, reward = mean / square, reward / square
-        spread = mean_square / square - mean**2
-        slope = (product / square - mean * reward) / spread if spread > _LEAST_SPREAD else 0.0
-        n_effective = square**2 / fourth
-        trust = n_effective / (n_effective + _PRIOR_EVENTS)
-        return average + trust * (reward - average + min(max(slope, 0.0), 1.0) * (means - mean))
-
-    def _add(self, means: Floats, rewards: Floats, weights: Floats) -> None:
-        squares = weights**2
-        self._sums += [
-            weights.sum(),
-            weights @ rewards,
-            squares.sum(),
-            squares @ means,
-            squares @ rewards,
-            squares @ means**2,
-            squares @ (means * rewards),
-            squares @ squares,
-        ]
 
 
 class LoggingModel:

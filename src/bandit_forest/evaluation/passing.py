@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation.balance import Balance
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Source
-from bandit_forest.evaluation.models import ActionMeans, FittedMeans, ForestMeans, LoggingModel, Means
-from bandit_forest.evaluation.statistics.estimate import Ratios
-from bandit_forest.evaluation.statistics.estimators import ESTIMATORS, STUDENT, Evidence, Terms, weights_of
+from bandit_forest.evaluation.models import ActionMeans, ForestMeans, LoggingModel, Means
+from bandit_forest.evaluation.statistics.evidence import logged_evidence, policy_evidence
 from bandit_forest.evaluation.statistics.sequences import Interval, ValueSequence
+from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.evaluation.targets import Target
 
 __all__ = ["N_PARTS", "Part", "Pass"]
@@ -28,7 +28,7 @@ class Part:
 
     def __init__(self, n_targets: int, n_actions: int) -> None:
         self.balance = Balance(n_actions)
-        self.ratios = {name: Ratios(1 + n_targets, student=name in STUDENT) for name in ESTIMATORS}
+        self.sums = Sums(1 + n_targets)
         self.largest_weights = np.zeros(1 + n_targets)
         self.end_time: float | None = None
         self.sequences: list[Interval] = []
@@ -37,7 +37,7 @@ class Part:
     def __add__(self, other: Part) -> Part:
         both = object.__new__(Part)
         both.balance = self.balance + other.balance
-        both.ratios = {name: self.ratios[name] + other.ratios[name] for name in ESTIMATORS}
+        both.sums = self.sums + other.sums
         both.largest_weights = np.maximum(self.largest_weights, other.largest_weights)
         both.end_time, both.sequences = other.end_time, other.sequences
         return both
@@ -73,7 +73,6 @@ class Pass:
         self._means, self._encoder = means, encoder
         self._has_contexts = False
         self._logging: LoggingModel | None = None
-        self._fits = [FittedMeans(source.reward_range) for _ in targets]
         self.sequences = [ValueSequence(reward_range=source.reward_range) for _ in targets]
         self.parts: list[Part] = []
         self._part_is_full = False
@@ -109,23 +108,14 @@ class Pass:
         shares = (log.rewards - low) / (high - low)
         means = self._means.predict_and_learn(contexts, log.actions, shares, log.propensities)
         known = np.flatnonzero(~np.isnan(log.rewards))
-        self._add_terms(log[known], low + (high - low) * means[known], part)
+        self._add_evidence(log[known], low + (high - low) * means[known], part)
 
-    def _add_terms(self, log: Log, means: Floats, part: Part) -> None:
-        evidence, events = [], np.arange(len(log))
-        for target, sequence, fit in zip(self._targets, self.sequences, self._fits, strict=True):
-            table = target.probabilities(log)
-            weights = weights_of(table, log.actions, log.propensities)
-            fitted = fit.predict_and_learn(means, log.actions, log.rewards, weights)
-            evidence.append(Evidence(log.rewards, weights, fitted[events, log.actions], (table * fitted).sum(axis=1)))
-            sequence.add(weights, log.rewards)
-        ones = np.ones(len(log))
-        for name, terms_of in ESTIMATORS.items():
-            terms = [Terms(log.rewards, ones), *(terms_of(one) for one in evidence)]
-            part.ratios[name].add(
-                np.stack([one.numerators for one in terms], axis=1),
-                np.stack([one.denominators for one in terms], axis=1),
-            )
+    def _add_evidence(self, log: Log, means: Floats, part: Part) -> None:
+        tables = [target.probabilities(log) for target in self._targets]
+        evidence = [policy_evidence(log, table, means) for table in tables]
+        for sequence, one in zip(self.sequences, evidence, strict=True):
+            sequence.add(one.weights, log.rewards)
+        part.sums.add([logged_evidence(log.rewards), *evidence])
         largest = [float(one.weights.max(initial=0.0)) for one in evidence]
         part.largest_weights = np.maximum(part.largest_weights, [1.0, *largest])
 

@@ -12,8 +12,9 @@ from bandit_forest.distributed.shards import Lessons
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.models import growing_pieces
-from bandit_forest.evaluation.statistics.estimate import Estimate, Ratios
-from bandit_forest.evaluation.statistics.estimators import ESTIMATORS, Evidence, weights_of
+from bandit_forest.evaluation.statistics.estimate import Estimate
+from bandit_forest.evaluation.statistics.evidence import Evidence, logged_evidence, policy_evidence
+from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.evaluation.targets import Batched, propensities_of
 from bandit_forest.parameters import check_parameter
 from bandit_forest.randomness import draw
@@ -86,29 +87,21 @@ def learn_along(
     progress
         Called with the number of events read so far, every now and then.
     """
-    sums = {name: Ratios(2) for name in ("snips", "dr")}
-    n_seen = n_read = 0
+    sums, n_seen = Sums(2), 0
     for batch, contexts in _rewarded(log, encoder):
         for rows in growing_pieces(len(batch), n_seen):
             part, seen = batch[rows], contexts[rows]
-            evidence = _evidence(part, seen, policy)
-            for name, ratios in sums.items():
-                terms = ESTIMATORS[name](evidence)
-                ones = np.ones(len(part))
-                ratios.add(
-                    np.stack([terms.numerators, part.rewards], axis=1), np.stack([terms.denominators, ones], axis=1)
-                )
+            sums.add([_evidence(part, seen, policy), logged_evidence(part.rewards)])
             policy.learn_many(seen, part.actions, _shares(part), propensities=part.propensities)
         n_seen += len(batch)
-        n_read += len(batch)
         if progress is not None:
-            progress(n_read)
+            progress(n_seen)
     return Progressive(
         n_events=n_seen,
-        doubly_robust=sums["dr"].estimate(0, confidence),
-        snips=sums["snips"].estimate(0, confidence),
-        logged=sums["dr"].estimate(1, confidence),
-        gain=sums["dr"].difference(0, 1, confidence),
+        doubly_robust=sums.estimate(0, "dr", confidence),
+        snips=sums.estimate(0, "snips", confidence),
+        logged=sums.estimate(1, "dr", confidence),
+        gain=sums.difference(0, 1, "dr", confidence),
     )
 
 
@@ -155,7 +148,7 @@ def replay(
     rule = "a number of at least 1"
     limit = float(policy.n_actions) if bound is None else check_parameter(bound, "bound", "replay", rule, 1.0, np.inf)
     stream = check_int(seed, "seed", "replay", low=0)
-    ratios = Ratios(1)
+    sums = Sums(1)
     n_seen = n_accepted = 0
     for batch, contexts in _rewarded(log, encoder):
         shares, counts = _shares(batch), np.zeros(len(batch))
@@ -168,11 +161,11 @@ def replay(
                 counts[event] = max(weight, 1.0)
                 policy.learn_many(row, action, shares[event : event + 1], propensities=[probability])
         lived = counts > 0
-        ratios.add((counts * batch.rewards)[lived, None], counts[lived, None])
+        sums.add([_lived(batch.rewards[lived], counts[lived])])
         n_seen, n_accepted = n_seen + len(batch), n_accepted + int(np.count_nonzero(lived))
         if progress is not None:
             progress(n_seen)
-    return Replay(n_seen, n_accepted, ratios.estimate(0, confidence))
+    return Replay(n_seen, n_accepted, sums.estimate(0, "snips", confidence))
 
 
 def lessons_of(log: Source, *, encoder: ContextEncoder | None = None) -> Lessons:
@@ -193,12 +186,13 @@ def _evidence(log: Log, contexts: NDArray[np.uint8], policy: Learner) -> Evidenc
     low, high = log.reward_range
     table = propensities_of(policy, contexts, log.available)
     means = low + (high - low) * np.nan_to_num(policy.mean_rewards_many(contexts), nan=0.5)
-    return Evidence(
-        rewards=log.rewards,
-        weights=weights_of(table, log.actions, log.propensities),
-        means_taken=means[np.arange(len(log)), log.actions],
-        means_policy=(table * means).sum(axis=1),
-    )
+    return policy_evidence(log, table, means)
+
+
+def _lived(rewards: Floats, counts: Floats) -> Evidence:
+    """Return the evidence of events that count more or less than once."""
+    zeros = np.zeros_like(rewards)
+    return Evidence(rewards, counts, zeros, zeros, zeros)
 
 
 def _rewarded(log: Source, encoder: ContextEncoder | None) -> Iterator[tuple[Log, NDArray[np.uint8]]]:

@@ -1,69 +1,18 @@
-"""Estimators of what a policy would have earned: pure functions of arrays.
-
-Each is a ratio of two means, so that each has its terms: a numerator and a denominator per event.
-"""
+"""Estimators of what a policy would have earned: pure functions of arrays."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.statistics.estimate import Estimate, Ratios
+from bandit_forest.evaluation.statistics.estimate import Estimate
+from bandit_forest.evaluation.statistics.evidence import Evidence
+from bandit_forest.evaluation.statistics.sums import Sums
 
-__all__ = ["ESTIMATORS", "STUDENT", "Evidence", "Terms", "direct", "doubly_robust", "ips", "snips", "weights_of"]
+__all__ = ["direct", "doubly_robust", "ips", "snips"]
 
 Floats = NDArray[np.float64]
-
-
-class Terms(NamedTuple):
-    """Numerator and denominator of each event."""
-
-    numerators: Floats
-    denominators: Floats
-
-
-class Evidence(NamedTuple):
-    """What is known of each event about one policy."""
-
-    rewards: Floats
-    """The reward of the action that was taken."""
-    weights: Floats
-    """The policy's probability of that action, divided by its propensity."""
-    means_taken: Floats
-    """The estimated mean reward of that action."""
-    means_policy: Floats
-    """The estimated mean reward of the policy: of every action, by the policy's probabilities."""
-
-
-def _ips_terms(evidence: Evidence) -> Terms:
-    return Terms(evidence.weights * evidence.rewards, np.ones_like(evidence.rewards))
-
-
-def _snips_terms(evidence: Evidence) -> Terms:
-    return Terms(evidence.weights * evidence.rewards, evidence.weights)
-
-
-def _direct_terms(evidence: Evidence) -> Terms:
-    return Terms(evidence.means_policy, np.ones_like(evidence.rewards))
-
-
-def _doubly_robust_terms(evidence: Evidence) -> Terms:
-    correction = evidence.weights * (evidence.rewards - evidence.means_taken)
-    return Terms(evidence.means_policy + correction, np.ones_like(evidence.rewards))
-
-
-ESTIMATORS: Mapping[str, Callable[[Evidence], Terms]] = MappingProxyType(
-    {"snips": _snips_terms, "dr": _doubly_robust_terms, "ips": _ips_terms, "dm": _direct_terms}
-)
-"""The terms of each estimator, by its short name; the default first."""
-
-STUDENT = frozenset({"snips", "dr"})
-"""Estimators whose intervals have Student's quantiles; those of the others are normal, as in other tools."""
 
 
 def ips(weights: ArrayLike, rewards: ArrayLike, *, confidence: float = 0.95) -> Estimate:
@@ -83,7 +32,7 @@ def ips(weights: ArrayLike, rewards: ArrayLike, *, confidence: float = 0.95) -> 
     >>> ips([2, 0, 2, 0], [1, 1, 0, 0]).value
     0.5
     """
-    return _estimate("ips", weights, rewards, None, None, confidence)
+    return _estimate("ips", *_columns(weights, rewards, "ips"), confidence)
 
 
 def snips(weights: ArrayLike, rewards: ArrayLike, *, confidence: float = 0.95) -> Estimate:
@@ -103,7 +52,7 @@ def snips(weights: ArrayLike, rewards: ArrayLike, *, confidence: float = 0.95) -
     >>> snips([2, 0, 1, 0], [1, 1, 0, 0]).value
     0.6666666666666666
     """
-    return _estimate("snips", weights, rewards, None, None, confidence)
+    return _estimate("snips", *_columns(weights, rewards, "snips"), confidence)
 
 
 def direct(probabilities: ArrayLike, means: ArrayLike, *, confidence: float = 0.95) -> Estimate:
@@ -124,9 +73,8 @@ def direct(probabilities: ArrayLike, means: ArrayLike, *, confidence: float = 0.
     0.30000000000000004
     """
     table, estimated = _matrices(probabilities, means, "direct")
-    zeros = np.zeros(len(table))
-    evidence = Evidence(zeros, zeros, zeros, (table * estimated).sum(axis=1))
-    return _single("dm", evidence, confidence)
+    expected = (table * estimated).sum(axis=1)
+    return _estimate("ips", np.ones_like(expected), expected, confidence)
 
 
 def doubly_robust(
@@ -139,6 +87,8 @@ def doubly_robust(
     confidence: float = 0.95,
 ) -> Estimate:
     """Return the doubly robust estimate: the direct method, corrected by the weighted errors of its model.
+
+    `evaluate` goes on from here: it normalises the correction by its own weights, and lets the model count by a share.
 
     Parameters
     ----------
@@ -159,40 +109,22 @@ def doubly_robust(
     1.0
     """
     table, estimated = _matrices(probabilities, means, "doubly_robust")
+    weight, earned = _columns(weights, rewards, "doubly_robust")
     taken = estimated[np.arange(len(table)), np.asarray(actions, dtype=np.int64)]
-    return _estimate("dr", weights, rewards, taken, (table * estimated).sum(axis=1), confidence)
+    terms = (table * estimated).sum(axis=1) + weight * (earned - taken)
+    return _estimate("snips", np.ones_like(terms), terms, confidence)
 
 
-def weights_of(probabilities: Floats, actions: NDArray[np.int64], propensities: Floats) -> Floats:
-    """Return the importance weight of each event: the policy's probability of the logged action by its propensity.
-
-    Examples
-    --------
-    >>> weights_of(np.array([[0.2, 0.8]]), np.array([1]), np.array([0.5]))
-    array([1.6])
-    """
-    return probabilities[np.arange(len(actions)), actions] / propensities
-
-
-def _estimate(
-    name: str,
-    weights: ArrayLike,
-    rewards: ArrayLike,
-    taken: Floats | None,
-    policy: Floats | None,
-    confidence: float,
-) -> Estimate:
-    earned, weight = np.asarray(rewards, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+def _columns(weights: ArrayLike, rewards: ArrayLike, owner: str) -> tuple[Floats, Floats]:
+    weight, earned = np.asarray(weights, dtype=np.float64), np.asarray(rewards, dtype=np.float64)
     if earned.ndim != 1 or weight.shape != earned.shape:
-        refuse("weights", name, "one number per event, like the rewards", weights)
-    zeros = np.zeros_like(earned)
-    evidence = Evidence(earned, weight, zeros if taken is None else taken, zeros if policy is None else policy)
-    return _single(name, evidence, confidence)
+        refuse("weights", owner, "one number per event, like the rewards", weights)
+    return weight, earned
 
 
-def _single(name: str, evidence: Evidence, confidence: float) -> Estimate:
-    terms, ratios = ESTIMATORS[name](evidence), Ratios(1, student=name in STUDENT)
-    return ratios.add(terms.numerators[:, None], terms.denominators[:, None]).estimate(0, confidence)
+def _estimate(name: str, weights: Floats, rewards: Floats, confidence: float) -> Estimate:
+    zeros = np.zeros_like(rewards)
+    return Sums(1).add([Evidence(rewards, weights, zeros, zeros, zeros)]).estimate(0, name, confidence)
 
 
 def _matrices(probabilities: ArrayLike, means: ArrayLike, owner: str) -> tuple[Floats, Floats]:

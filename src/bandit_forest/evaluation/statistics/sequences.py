@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.evaluation.statistics.special import gamma_series
 
-__all__ = ["Interval", "LowerBound", "ValueSequence", "boundary", "confidence_sequence"]
+__all__ = ["Interval", "LowerBound", "ValueSequence", "boundary", "confidence_sequence", "running_sums"]
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +57,23 @@ def boundary(variance: float, alpha: float) -> float:
             return deviation
 
 
+def running_sums(values: Floats, *, n_events: int = 0, total: float = 0.0, clip: bool = True) -> tuple[Floats, Floats]:
+    """Return the sum of all values, and that of the squared errors of prediction of these, after each of them.
+
+    Parameters
+    ----------
+    values
+        The next values, which follow `n_events` others with the sum `total`.
+    clip
+        As in `LowerBound`.
+    """
+    totals = total + np.concatenate([[0.0], np.cumsum(values)])
+    predictions = (totals[:-1] + 0.5) / (n_events + np.arange(1, len(values) + 1))
+    if clip:
+        predictions = np.minimum(predictions, 1.0)
+    return totals[1:], np.cumsum((values - predictions) ** 2)
+
+
 class LowerBound:
     """Lower confidence bound, at all times, of the mean of variables that are at least 0 and have a mean of at most 1.
 
@@ -72,21 +89,11 @@ class LowerBound:
 
     def add(self, values: Floats) -> None:
         """Add the next events."""
-        totals = self._total + np.concatenate([[0.0], np.cumsum(values)])
-        predictions = (totals[:-1] + 0.5) / (self._n_events + np.arange(1, len(values) + 1))
-        if self._clip:
-            predictions = np.minimum(predictions, 1.0)
+        totals, errors = running_sums(values, n_events=self._n_events, total=self._total, clip=self._clip)
         self._n_events += len(values)
-        self._total = float(totals[-1])
-        self._variance += float(((values - predictions) ** 2).sum())
-
-    def log_wealth(self, value: float) -> float:
-        """Return the logarithm of the wealth of the bets against a value; at the bound it is -log alpha."""
-        deviation = self._total - self._n_events * value
-        if deviation + self._variance + 1.0 <= 0.0:
-            return -math.inf
-        a = self._variance + 1.0
-        return gamma_series(a, deviation + a)[0] - gamma_series(1.0, 1.0)[0]
+        if len(values):
+            self._total = float(totals[-1])
+            self._variance += float(errors[-1])
 
     def bound(self, alpha: float) -> float:
         """Return the bound after the events so far."""
