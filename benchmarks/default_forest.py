@@ -69,7 +69,7 @@ def _measure(world: World, n_events: int, seed: int) -> list[str]:
 
 
 def _decide_microseconds(forest: BanditForest, world: World, seed: int) -> float:
-    """Give what one decision from Python takes, the median over events that the forest has not met."""
+    """Return the time of one decision from Python: the median over events that the forest has not met."""
     taken = []
     for context in next(world.batches(LAST // 10, seed=seed + 1, batch_size=LAST // 10)).contexts:
         start = time.perf_counter()
@@ -79,7 +79,7 @@ def _decide_microseconds(forest: BanditForest, world: World, seed: int) -> float
 
 
 def _play(policy: Policy, world: World, n_events: int, seed: int) -> list[str]:
-    """Give the average reward of all and of the last events, and the share of the best decisions."""
+    """Return the average reward of all and of the last events, and the share of the best decisions."""
     before, end = simulate(policy, world, n_events=n_events, seed=seed, rows=[n_events - LAST, n_events])
     last = (end.average_reward * n_events - before.average_reward * (n_events - LAST)) / LAST
     return [f"{end.average_reward:.4f}", f"{last:.4f}", f"{end.optimal_share:.1%}"]

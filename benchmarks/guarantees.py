@@ -106,7 +106,7 @@ def print_table(outcomes: dict[Setting, list[Outcome]]) -> None:
 
 
 def highest_share(wrong: int, runs: int) -> float:
-    """Give the share of wrong runs that is exceeded with a confidence of 5 % only (Clopper and Pearson)."""
+    """Return the share of wrong runs that is exceeded with a confidence of 5 % only (Clopper and Pearson)."""
     low, high = wrong / runs, 1.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -132,7 +132,7 @@ def print_growth(outcomes: dict[Setting, list[Outcome]]) -> None:
 
 
 def mean_events(outcomes: dict[Setting, list[Outcome]], settings: list[Setting]) -> np.ndarray:
-    """Give the mean number of events of each setting."""
+    """Return the mean number of events of each setting."""
     return np.array([np.mean([outcome.events for outcome in outcomes[setting]]) for setting in settings])
 
 

@@ -92,7 +92,7 @@ class SharedLinUcb:
         self._reward_sums = np.zeros((n_variables + 1, n_actions))
 
     def decide(self, contexts: Bits) -> NDArray[np.int64]:
-        """Give the action of highest prediction."""
+        """Return the action of highest prediction."""
         actions: NDArray[np.int64] = (_inputs(contexts) @ np.linalg.solve(self._gram, self._reward_sums)).argmax(axis=1)
         return actions
 
@@ -176,7 +176,7 @@ def _forest_rate(dataset: Dataset, stream: Stream, share: str | float, n_trees: 
 
 
 def _cover_types(dataset: Dataset, data: str | None) -> Iterator[tuple[str, Classification, bool]]:
-    """Give each reading of the stream, and whether the comparator knows its variables."""
+    """Return each reading of the stream, and whether the comparator knows its variables."""
     for noise in (0.0, NOISE, 0.075, 0.1, 0.15, 0.2):
         yield f"flips {noise:g}", dataset.world(noise=noise), True
     contexts = dataset.contexts
@@ -260,7 +260,7 @@ def _least_squares(contexts: Bits, rewards: Floats) -> Callable[[Bits], NDArray[
 
 
 def _inputs(contexts: Bits) -> Floats:
-    """Give the variables and a constant."""
+    """Return the variables and a constant."""
     return np.column_stack([contexts, np.ones(len(contexts))])
 
 

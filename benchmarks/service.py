@@ -75,7 +75,7 @@ class Load:
         self.done = asyncio.get_running_loop().create_future()
 
     def quantile(self, share: float) -> float:
-        """Give the latency that a share of the requests stays below."""
+        """Return the latency that a share of the requests stays below."""
         return sorted(self.latencies)[int(share * len(self.latencies))]
 
     def end(self, error: Exception | None = None) -> None:
@@ -206,7 +206,7 @@ def post(path: str, body: bytes) -> bytes:
 
 
 def best_action(context: dict[str, bool]) -> str:
-    """Give the action that earns in a context: what the forest has to find out."""
+    """Return the action that earns in a context: what the forest has to find out."""
     return ACTIONS[2 * context["x3"] + context["x7"]]
 
 
@@ -231,7 +231,7 @@ waiting_events = 10_000_000
 
 
 def fsync_seconds(folder: Path) -> float:
-    """Give the median time that the disk needs to write a page durably."""
+    """Return the median time that the disk needs to write a page durably."""
     times = []
     with (folder / "probe").open("wb") as file:
         for _ in range(50):

@@ -121,7 +121,7 @@ def _size_table(world: str, n_events: int, sizes: dict[int, Measurement]) -> Tab
 
 
 def _call_microseconds(world: str, data: str | None, n_events: int, seed: int) -> dict[str, float]:
-    """Give the median time of single calls on a forest that has learned."""
+    """Return the median time of single calls on a forest that has learned."""
     forest = make_forest(make_world(world, data), seed, ForestKind())
     *stream, last = batches(world, data, n_events, seed)
     for batch in stream:

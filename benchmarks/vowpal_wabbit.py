@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def settings(family: str) -> Iterator[str]:
-    """Give the arguments of all settings of a family."""
+    """Return the arguments of all settings of a family."""
     for base, pairs, rate in product(FAMILIES[family], PAIRS, RATES):
         yield f"{base}{pairs} -l {rate} -b {N_BITS}"
 
@@ -86,7 +86,7 @@ class Grid:
                     self._write(n_events, family, arguments, measured.average_reward, measured.seconds)
 
     def best(self, n_events: int, family: str) -> tuple[str, str]:
-        """Give the setting of a family that earned most."""
+        """Return the setting of a family that earned most."""
         rows = [row for row in self._rows(n_events) if row["family"] == family]
         return family, max(rows, key=lambda row: float(row["average_reward"]))["arguments"]
 

@@ -38,7 +38,7 @@ def visitor(rng: random.Random) -> dict[str, object]:
 
 
 def clicks(person: dict[str, object], offer: str, rng: random.Random) -> bool:
-    """Say whether a visitor clicks: the young on phones, the old on insurance, the others on holidays."""
+    """Return whether a visitor clicks: the young on phones, the old on insurance, the others on holidays."""
     age = int(str(person["age"]))
     wanted = "phone" if age < 25 and person["device"] == "mobile" else "insurance" if age >= 60 else "holiday"
     return rng.random() < (0.3 if offer == wanted else 0.05)

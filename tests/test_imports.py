@@ -64,7 +64,7 @@ SURFACE = {
 
 
 def modules_after(statement: str) -> set[str]:
-    """Give the modules that a fresh interpreter has imported after a statement."""
+    """Return the modules that a fresh interpreter has imported after a statement."""
     script = f"{statement}; import json, sys; print(json.dumps(sorted(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     return {name.split(".")[0] for name in json.loads(printed)}

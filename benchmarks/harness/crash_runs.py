@@ -69,7 +69,7 @@ class Ledger:
     """Requests that were sent again after a kill."""
 
     def copy(self) -> Ledger:
-        """Give what has been acknowledged until now."""
+        """Return all that has been acknowledged until now."""
         return Ledger(dict(self.decisions), dict(self.rewards), self.repeated)
 
 
@@ -200,7 +200,7 @@ def _context(rng: random.Random) -> dict[str, Any]:
 
 
 def _check_journal(project: Path, ledger: Ledger) -> bytes | None:
-    """Look for everything in a copy of what the kill has left; give the forest that is rebuilt from it."""
+    """Look for everything in a copy of what the kill has left; return the forest that is rebuilt from it."""
     folder = load_project(project).storage.folder
     copy = project.parent / "copy"
     shutil.copytree(folder, copy)

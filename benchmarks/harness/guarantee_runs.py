@@ -90,7 +90,7 @@ def run_decision_stump(setting: Setting, seed: int) -> Outcome:
 
 
 def stump_world(setting: Setting, seed: int) -> Stump:
-    """Give a world in which Δ1 = Δ2, another variable hidden by each seed."""
+    """Return a world in which Δ1 = Δ2, another variable hidden by each seed."""
     return Stump(
         n_variables=setting.n_variables, n_actions=setting.n_actions, action_gap=setting.gap, structure_seed=seed
     )
@@ -100,13 +100,13 @@ Event = tuple[np.ndarray, np.ndarray]
 
 
 def stream(world: Stump, n_events: float, seed: int) -> Iterator[Event]:
-    """Give the contexts and rewards of a world one by one."""
+    """Return the contexts and rewards of a world one by one."""
     for batch in world.batches(int(n_events), seed=seed, batch_size=1024):
         yield from zip(batch.contexts, batch.rewards, strict=True)
 
 
 def play(algorithm: VariableSelection | ActionSelection | DecisionStump, events: Iterator[Event]) -> int:
-    """Play until the algorithm has finished, and give the number of events that it took."""
+    """Play until the algorithm has finished, and return the number of events that it took."""
     n_events = 0
     for context, rewards in events:
         if algorithm.finished:
@@ -174,12 +174,12 @@ def forest_world(setting: Setting, number: int) -> tuple[int, OptimalForest]:
 
 
 def linear_world(setting: Setting, structure_seed: int) -> Linear:
-    """Give a world in which all variables matter, some more than others."""
+    """Return a world in which all variables matter, some more than others."""
     return Linear(n_variables=setting.n_variables, n_actions=setting.n_actions, structure_seed=structure_seed)
 
 
 def has_settled(forest: BanditForest) -> bool:
-    """Say whether every path of every tree has one action left."""
+    """Return whether every path of every tree has one action left."""
     for number in range(forest.n_trees):
         nodes = forest.tree(number).nodes
         leaves = nodes.variable < 0
@@ -191,7 +191,7 @@ def has_settled(forest: BanditForest) -> bool:
 
 
 def is_same_tree(nodes: Nodes, node: int, optimum: OptimalNode) -> bool:
-    """Say whether a learned tree has the splits and the actions of an optimal one."""
+    """Return whether a learned tree has the splits and the actions of an optimal one."""
     if not optimum.children:
         return bool(nodes.open_actions(node).tolist() == [optimum.action])
     first = int(nodes.child[node])

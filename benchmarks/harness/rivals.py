@@ -40,7 +40,7 @@ class ForestKind(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Say which forest it is."""
+        """Return the name of the forest."""
         parts = [f"{self.n_trees} trees"]
         parts += [f"{self.n_threads} threads"] if self.n_threads > 1 else []
         parts += ["fractional rewards"] if self.fractions else []

@@ -67,7 +67,7 @@ class ServiceProcess:
         self._wait()
 
     def stop(self) -> int:
-        """Tell it to stop, and give its exit status."""
+        """Stop the process, and return its exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self._wait()
 

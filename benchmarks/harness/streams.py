@@ -24,5 +24,5 @@ def make_world(name: str, data: str | None) -> Classification:
 
 
 def batches(name: str, data: str | None, n_events: int, seed: int) -> Iterator[Batch]:
-    """Give the events of a stream, the same for every rival."""
+    """Return the events of a stream, the same for every rival."""
     return make_world(name, data).batches(n_events, seed=seed, batch_size=max(1, n_events // 20))

@@ -60,9 +60,9 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
     try:
         header = json.loads(data[start : start + n_header])
     except (ValueError, RecursionError) as error:
-        raise DamagedFileError(f"'{name}' is damaged: its header is no JSON.") from error
+        raise DamagedFileError(f"'{name}' is damaged: its header is not JSON.") from error
     if not isinstance(header, dict):
-        raise DamagedFileError(f"'{name}' is damaged: its header is no object.")
+        raise DamagedFileError(f"'{name}' is damaged: its header is not an object.")
     return header, data[start + n_header : end]
 
 

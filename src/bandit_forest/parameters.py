@@ -19,14 +19,14 @@ MOST_CELLS = 2**28
 def check_parameter(
     value: object, name: str, owner: str, rule: str, low: float, high: float, *, open_low: bool = False
 ) -> float:
-    """Give back a float in [low, high], or in (low, high] when `open_low`; true and false are no numbers here."""
+    """Return a float in [low, high], or in (low, high] when `open_low`; true and false are not numbers here."""
     if isinstance(value, (bool, np.bool_)):
         refuse(name, owner, rule, value)
     return check_number(value, name, owner, rule, low, high, open_low=open_low)
 
 
 def check_share(value: object, name: str, owner: str) -> float:
-    """Give back a float in (0, 1].
+    """Return a float in (0, 1].
 
     Examples
     --------
@@ -52,7 +52,7 @@ actions. Got 1048576 instead.
 
 
 def check_names(names: Sequence[str] | None, name: str, owner: str, size: int, prefix: str) -> tuple[str, ...]:
-    """Give back so many different names, made of a prefix and a number when None.
+    """Return `size` different names, made of a prefix and a number when None.
 
     Examples
     --------

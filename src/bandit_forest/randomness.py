@@ -30,7 +30,7 @@ def mix(key: int, value: int) -> int:
 
 
 def uniform(key: int) -> float:
-    """Give the number in [0, 1) that belongs to a key: its 53 highest bits."""
+    """Return the number in [0, 1) that belongs to a key: its 53 highest bits."""
     return (key >> 11) * 2.0**-53
 
 
@@ -39,12 +39,12 @@ TREE, DECISION, TOLERANCE, DEPTH, KEY = 1, 2, 3, 4, 6
 
 
 def draw(seed: int, purpose: int, number: int) -> float:
-    """Give the uniform draw of one purpose and number."""
+    """Return the uniform draw of one purpose and number."""
     return uniform(mix(mix(seed & _MASK, purpose), number))
 
 
 def root_key(seed: int, tree: int) -> int:
-    """Give the key of the empty path of a tree."""
+    """Return the key of the empty path of a tree."""
     return mix(mix(seed & _MASK, TREE), tree)
 
 
@@ -54,7 +54,7 @@ def child_key(key: int, test: int, outcome: int) -> int:
 
 
 def draw_depth(seed: int, tree: int, depths: tuple[int, int]) -> int:
-    """Give the depth of a tree, between the least and the most."""
+    """Return the depth of a tree, between the least and the most."""
     low, high = depths
     return low + int((high - low + 1) * draw(seed, DEPTH, tree))
 

@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
 
 def evenly_spaced(n_events: int, n_rows: int) -> list[int]:
-    """Give `n_rows` numbers of events, evenly spaced and ending with the last.
+    """Return `n_rows` numbers of events, evenly spaced and ending with the last.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def variable_selection_events(*, n_variables: int, n_actions: int, delta: float,
 
 
 def variable_selection_least_events(*, n_actions: int, delta: float, variable_gap: float) -> float:
-    """Give the order of the events that finding the best variable needs: K / Δ1² log(1 / δ) (Lemma 2).
+    """Return the order of the events that finding the best variable needs: K / Δ1² log(1 / δ) (Lemma 2).
 
     Examples
     --------
@@ -71,7 +71,7 @@ def action_selection_events(*, n_actions: int, delta: float, action_gap: float) 
 
 
 def action_selection_least_events(*, n_actions: int, delta: float, action_gap: float) -> float:
-    """Give the order of the events that finding the best action needs: K / Δ2² log(1 / δ) (Lemma 4).
+    """Return the order of the events that finding the best action needs: K / Δ2² log(1 / δ) (Lemma 4).
 
     Examples
     --------
@@ -101,7 +101,7 @@ def decision_stump_events(
 
 
 def decision_stump_least_events(*, n_actions: int, delta: float, variable_gap: float, action_gap: float) -> float:
-    """Give the order of the events that finding the best stump needs: (1 / Δ1² + 1 / Δ2²) K log(1 / δ) (Theorem 2).
+    """Return the order of the events that finding the best stump needs: (1 / Δ1² + 1 / Δ2²) K log(1 / δ) (Theorem 2).
 
     Examples
     --------
@@ -145,7 +145,7 @@ def forest_events(
 def forest_least_events(
     *, n_actions: int, max_depth: int, delta: float, variable_gap: float, action_gap: float
 ) -> float:
-    """Give the order of the events that finding the optimal random forest needs (Theorem 4).
+    """Return the order of the events that finding the optimal random forest needs (Theorem 4).
 
     2^D (1 / Δ1² + 1 / Δ2²) K log(1 / δ).
 
@@ -162,7 +162,7 @@ def forest_least_events(
 
 
 def _elimination_events(n_actions: int, gap: float, hypotheses: float) -> float:
-    """Give 64 K / Δ² log(hypotheses / Δ), the form of all upper bounds."""
+    """Return 64 K / Δ² log(hypotheses / Δ), the form of all upper bounds."""
     return 64 * n_actions / gap**2 * log(hypotheses / gap)
 
 

@@ -37,7 +37,7 @@ _LARGEST_RANGE = 2**20
 
 
 def check_int(value: object, name: str, owner: str, *, low: int = 1, high: int | None = None) -> int:
-    """Give back an int in [low, high].
+    """Return an int in [low, high].
 
     Examples
     --------
@@ -57,7 +57,7 @@ def check_int(value: object, name: str, owner: str, *, low: int = 1, high: int |
 
 
 def check_range(value: object, name: str, owner: str) -> tuple[int, int]:
-    """Give back a range of positive ints from an int or a pair (low, high).
+    """Return a range of positive ints from an int or a pair (low, high).
 
     Examples
     --------
@@ -74,7 +74,7 @@ def check_range(value: object, name: str, owner: str) -> tuple[int, int]:
 def check_number(
     value: object, name: str, owner: str, rule: str, low: float, high: float, *, open_low: bool = False
 ) -> float:
-    """Give back a float in [low, high], or in (low, high] when `open_low`."""
+    """Return a float in [low, high], or in (low, high] when `open_low`."""
     if isinstance(value, float):
         number = value
     elif isinstance(value, (str, bytes)) or not isinstance(value, SupportsFloat) or not _is_scalar(value):
@@ -90,17 +90,17 @@ def check_number(
 
 
 def check_reward(value: object, owner: str) -> float:
-    """Give back a reward in [0, 1]."""
+    """Return a reward in [0, 1]."""
     return check_number(value, "reward", owner, "a number in [0, 1]", 0.0, 1.0)
 
 
 def check_propensity(value: object, owner: str) -> float:
-    """Give back a propensity in (0, 1]."""
+    """Return a propensity in (0, 1]."""
     return check_number(value, "propensity", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True)
 
 
 def check_action(value: object, owner: str, n_actions: int) -> int:
-    """Give back an action in [0, n_actions)."""
+    """Return an action in [0, n_actions)."""
     return check_int(value, "action", owner, low=0, high=n_actions - 1)
 
 
@@ -157,7 +157,7 @@ def check_codes(
 
 
 def check_actions(actions: ArrayLike, owner: str, n_actions: int, n_events: int) -> NDArray[np.int64]:
-    """Give back one action for each event of a batch."""
+    """Return one action for each event of a batch."""
     rule = f"{n_events} ints in [0, {n_actions - 1}]"
     array = _as_array(actions, "actions", owner, rule)
     if array.shape != (n_events,) or (array.dtype.kind not in "iu" and array.size):
@@ -170,7 +170,7 @@ def check_actions(actions: ArrayLike, owner: str, n_actions: int, n_events: int)
 def check_fractions(
     values: ArrayLike, name: str, owner: str, shape: tuple[int, ...], *, open_low: bool = False
 ) -> NDArray[np.float64]:
-    """Give back an array of the given shape whose numbers are all in [0, 1], or in (0, 1] when `open_low`."""
+    """Return an array of the given shape whose numbers are all in [0, 1], or in (0, 1] when `open_low`."""
     rule = f"{' x '.join(map(str, shape))} numbers in {'(' if open_low else '['}0, 1]"
     array = _as_array(values, name, owner, rule)
     if array.shape != shape:
@@ -184,12 +184,12 @@ def check_fractions(
 
 
 def check_rewards(rewards: ArrayLike, owner: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Give back rewards in [0, 1], one an event or one an event and action."""
+    """Return rewards in [0, 1]: one per event, or one per event and action."""
     return check_fractions(rewards, "rewards", owner, shape)
 
 
 def check_available(available: ArrayLike | None, owner: str, n_actions: int) -> NDArray[np.bool_] | None:
-    """Give back the available actions as a mask over all actions, or None when all are available.
+    """Return the available actions as a mask over all actions, or None when all are available.
 
     Examples
     --------
@@ -276,7 +276,7 @@ def unpack(words: NDArray[np.uint64], n_variables: int, owner: str, rule: str) -
 
 
 def _is_scalar(value: object) -> bool:
-    """Say whether what NumPy would make a float of is one real number: not an array, a complex number or a time."""
+    """Return whether what NumPy would make a float of is one real number: not an array, a complex number or a time."""
     return not isinstance(value, (np.ndarray, np.generic)) or (value.ndim == 0 and value.dtype.kind in "biuf")
 
 
@@ -318,7 +318,7 @@ def _as_codes(
 
 
 def _dense_rows(rows: Any, owner: str, n_variables: int, rule: str) -> Bits:
-    """Give back sparse rows as a dense matrix."""
+    """Return sparse rows as a dense matrix."""
     starts, columns, values, shape = (
         _as_array(part, "contexts", owner, rule) for part in (rows.indptr, rows.indices, rows.data, rows.shape)
     )
@@ -336,7 +336,7 @@ def _dense_rows(rows: Any, owner: str, n_variables: int, rule: str) -> Bits:
 
 
 def _are_rows(starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n_variables: int) -> bool:
-    """Say whether these are the parts of well-formed sparse rows of zeros and ones."""
+    """Return whether these are the parts of well-formed sparse rows of zeros and ones."""
     if any(part.ndim != 1 for part in (starts, columns, values)):
         return False
     if any(part.size and part.dtype.kind not in "iu" for part in (starts, columns)):

@@ -13,7 +13,7 @@ from bandit_forest.randomness import DECISION, draw
 
 
 def bernoulli(means: list[float], n_events: int, *, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give contexts that do not matter and a reward table with these means."""
+    """Return contexts that do not matter and a reward table with these means."""
     rewards = np.random.default_rng(seed).random((n_events, len(means))) < means
     return np.zeros((n_events, 1), np.uint8), rewards.astype(float)
 

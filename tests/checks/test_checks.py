@@ -36,7 +36,7 @@ class Healthy(CheckedPolicy):
         return np.array([told.get(action, 0.0) for action in range(self.n_actions)])
 
     def distribution(self, context, available):
-        """Give the propensity of each usable action."""
+        """Return the propensity of each usable action."""
         usable = [action for action in range(self.n_actions) if available is None or available[action]]
         counts, sums = self.counts[context[0]], self.sums[context[0]]
         best = max(usable, key=lambda action: sums[action] / max(counts[action], 1))

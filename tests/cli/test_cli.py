@@ -18,7 +18,7 @@ CURE = "pip install 'bandit-forest[cli,plot]'"
 
 
 def run(monkeypatch, *arguments: str) -> object:
-    """Run the command in this process; give back its exit status, or the line that it ends with."""
+    """Run the command in this process; return its exit status, or the line that it ends with."""
     monkeypatch.setattr(sys, "argv", ["bandit-forest", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -11,7 +11,7 @@ NAME = f"format-{archive.FORMAT_VERSION}"
 
 
 def stream(n_events: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give the events of tests/forest/test_archive.py."""
+    """Return the events of tests/forest/test_archive.py."""
     rng = np.random.default_rng(seed)
     contexts = rng.integers(0, 2, (n_events, 20), dtype=np.uint8)
     means = np.full((n_events, 3), 0.1)

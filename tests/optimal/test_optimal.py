@@ -13,7 +13,7 @@ from bandit_forest.worlds import HiddenTree, Stump, Table1, Xor
 
 
 def random_table(seed, n_variables=4, n_actions=3, denominator=97):
-    """Give an exact distribution over all contexts, with fractions that make ties unlikely."""
+    """Return an exact distribution over all contexts, with fractions that make ties unlikely."""
     rng = np.random.default_rng(seed)
     contexts = np.array(list(np.ndindex(*[2] * n_variables)), dtype=np.uint8)
     rewards = [[Fraction(int(n), denominator) for n in row] for row in rng.integers(0, 98, (len(contexts), n_actions))]
@@ -27,12 +27,12 @@ def rows_of(table, path):
 
 
 def naive_mean(table, path, action):
-    """Give P(c) μ_k | c by going through the rows."""
+    """Return P(c) μ_k | c by going through the rows."""
     return sum(weight * reward[action] for _, reward, weight in rows_of(table, path))
 
 
 def naive_gain(table, path, variable):
-    """Give P(c) μ^i | c by going through the rows."""
+    """Return P(c) μ^i | c by going through the rows."""
     actions = range(table[1].shape[1])
     return sum(max(naive_mean(table, [*path, (variable, value)], k) for k in actions) for value in (0, 1))
 

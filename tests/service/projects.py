@@ -241,7 +241,7 @@ def opened(project: Project, clock: Clock | None = None) -> Iterator[Decider]:
 
 
 def context(number: int = 0) -> dict[str, Any]:
-    """Give one of many contexts."""
+    """Return one of many contexts."""
     cities = ("Lannion", "Paris", "Nice", "Brest")
     return {"age": 20 + 7 * number % 50, "city": cities[number % 4], "member": number % 3 == 0}
 

@@ -67,7 +67,7 @@ class Running(ServiceProcess):
         return response.json()
 
     def get(self, path: str, *, expect: int = 200) -> dict:
-        """Give back JSON."""
+        """Return JSON."""
         response = self.http.get(path)
         assert response.status_code == expect, response.text
         return response.json()
@@ -79,7 +79,7 @@ class Running(ServiceProcess):
         assert error["message"]
 
     def state(self) -> dict:
-        """Give what must not change when a request is refused."""
+        """Return all that must not change when a request is refused."""
         status = self.get("/v1/status")
         return {name: status[name] for name in ("seq", "decisions", "rewards", "learned", "waiting", "model_version")}
 

@@ -20,7 +20,7 @@ from bandit_forest.service.config.project_file import load_project
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run the command in this process; give back what it printed, or the line that it ends with."""
+    """Run the command in this process; return what it printed, or the line that it ends with."""
 
     def command(*arguments: object) -> str:
         monkeypatch.setattr(sys, "argv", ["bandit-forest", *map(str, arguments)])
@@ -33,7 +33,7 @@ def run(monkeypatch, capsys):
 
 @pytest.fixture
 def used(tmp_path):
-    """Give a project with a few events."""
+    """Return a project with a few events."""
     project = write_project(tmp_path)
     decider = Decider.open(load_project(project))
     for number in range(5):

@@ -18,13 +18,13 @@ MARK = "=== end of step"
 
 
 def steps() -> list[tuple[str, str | None]]:
-    """Give the commands of the walk-through, each with the JSON that it is said to print."""
+    """Return the commands of the walk-through, each with the JSON that it is said to print."""
     text = GUIDE.read_text().partition("## A walk-through")[2].partition("\n## ")[0]
     return re.findall(r"```sh\n(.*?)```(?:\n```json\n(.*?)```)?", text, flags=re.DOTALL)
 
 
 def shape(value: object) -> object:
-    """Give what stays the same from run to run: names, and values that are not numbers or sentences."""
+    """Return the parts that stay the same from run to run: names, and values that are not numbers or sentences."""
     if isinstance(value, dict):
         return {name: shape(inner) for name, inner in value.items() if name not in ("message", "action")}
     return type(value).__name__ if isinstance(value, (int, float)) else value

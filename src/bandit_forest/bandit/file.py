@@ -62,7 +62,7 @@ def unpack_bandit(data: bytes, name: str) -> Parts:
 
 
 def restore_bandit(bandit: Bandit, parts: Parts, name: str) -> None:
-    """Give a new bandit the actions, the schema and the forest of a file."""
+    """Restore the actions, the schema and the forest of a file into a new bandit."""
     header, arrays = parts
     saved = header["model"]
     bandit.registry.restore(header["actions"])

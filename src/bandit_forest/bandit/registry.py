@@ -105,7 +105,7 @@ class ActionRegistry:
         return isinstance(name, str) and self._states.get(name) == ENABLED
 
     def add(self, name: str) -> None:
-        """Give an action the next index; refused when the name was used before or the capacity is spent."""
+        """Add an action at the next index; refused when the name was used before or the capacity is spent."""
         if not isinstance(name, str) or not is_name(name):
             raise ActionError(
                 f"An action must have a printable name of 1 to {LONGEST_NAME} characters. Got {shown(name)}."

@@ -80,7 +80,7 @@ class Banditron(CheckedPolicy):
         self._add(positions, action, reward / max(propensity, least))
 
     def _scores(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Give the score of every action for the context with these variables set."""
+        """Return the score of every action for the context with these variables set."""
         scores: NDArray[np.float64] = self._weights.take(positions, axis=0).sum(axis=0) + self._biases
         return scores
 

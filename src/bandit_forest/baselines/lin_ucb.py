@@ -67,7 +67,7 @@ class LinUcb(CompiledPolicy):
 
 
 def _largest_triangle(n_cells: int) -> int:
-    """Give the rows of the largest triangle, of 1, 2, 3 and so on cells, that has at most so many.
+    """Return the number of rows of the largest triangle (1, 2, 3, ... cells) that has at most `n_cells` cells.
 
     Examples
     --------
@@ -78,5 +78,5 @@ def _largest_triangle(n_cells: int) -> int:
 
 
 def _refresh_every(n_inputs: int) -> int:
-    """Give the number of updates of an action after which its regression is solved anew."""
+    """Return the number of updates of an action after which its regression is solved anew."""
     return _UPDATES_PER_INPUT * n_inputs

@@ -112,19 +112,19 @@ def _normal(generator: np.random.Generator, shape: tuple[int, int], spread: floa
 
 
 def _check_sizes(sizes: Sequence[int]) -> list[int]:
-    """Give back the hidden sizes, at least one."""
+    """Return the hidden sizes, at least one."""
     rule = "a non-empty list of ints of at least 1"
     return _check_list(sizes, "hidden_sizes", rule, lambda size: check_int(size, "hidden_sizes", "NeuralBandit"))
 
 
 def _check_rates(rates: Sequence[float]) -> list[float]:
-    """Give back the learning rates, at least one."""
+    """Return the learning rates, at least one."""
     rule = "a non-empty list of numbers in (0, 1]"
     return _check_list(rates, "learning_rates", rule, lambda rate: check_share(rate, "learning_rates", "NeuralBandit"))
 
 
 def _check_list(values: Sequence[Number], name: str, rule: str, check: Callable[[Number], Number]) -> list[Number]:
-    """Give back a checked list that is not empty; the refusal shows it whole."""
+    """Return a checked list that is not empty; the refusal shows it whole."""
     try:
         checked = [check(value) for value in values]
     except (InvalidArgumentError, TypeError):

@@ -45,5 +45,5 @@ class Tally:
         self.taken[action] = max(self.taken[action], self.rewarded[action])
 
     def mean(self, action: int) -> float:
-        """Give the mean reward of an action; without any reward the best that it could be."""
+        """Return the mean reward of an action; without any reward the best that it could be."""
         return self._sums[action] / self.rewarded[action] if self.rewarded[action] else 1.0

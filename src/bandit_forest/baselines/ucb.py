@@ -58,7 +58,7 @@ class Ucb(CheckedPolicy):
         return Decision(action, 1.0)
 
     def _most_promising(self, candidates: Sequence[int]) -> int:
-        """Give the candidate with the highest bound; one that was never taken has no bound and comes first."""
+        """Return the candidate with the highest bound; one that was never taken has no bound and comes first."""
         tally = self._tally
         untried = [action for action in candidates if tally.taken[action] == 0]
         if untried:

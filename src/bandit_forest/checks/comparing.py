@@ -37,12 +37,12 @@ def require_same_state(left: Policy, right: Policy, what: str) -> None:
 
 
 def saves(policy: Any) -> bool:
-    """Say whether a policy can be saved and loaded."""
+    """Return whether a policy can be saved and loaded."""
     return callable(getattr(policy, "save", None)) and callable(getattr(type(policy), "load", None))
 
 
 def saved_bytes(policy: Any) -> bytes:
-    """Give the file that a policy saves."""
+    """Return the file that a policy saves."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "policy"
         policy.save(path)

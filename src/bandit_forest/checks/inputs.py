@@ -27,14 +27,14 @@ class SparseRows(NamedTuple):
 
 
 def sparse_rows(contexts: Bits) -> SparseRows:
-    """Give the ones of each row."""
+    """Return the ones of each row."""
     rows, columns = np.nonzero(contexts)
     starts = np.searchsorted(rows, np.arange(len(contexts) + 1))
     return SparseRows(starts, columns, np.ones(len(columns)), (contexts.shape[0], contexts.shape[1]))
 
 
 def packed_rows(contexts: Bits) -> NDArray[np.uint64]:
-    """Give each row as 64-bit words: bit i of word w is variable 64 w + i."""
+    """Return each row as 64-bit words: bit i of word w is variable 64 w + i."""
     words = -(-contexts.shape[1] // 64)
     padded = np.zeros((len(contexts), 64 * words), dtype=np.uint8)
     padded[:, : contexts.shape[1]] = contexts

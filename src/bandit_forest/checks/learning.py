@@ -62,7 +62,7 @@ def learns_from_fractional_rewards(subject: Subject) -> None:
 
 
 def _play_late(policy: Policy, block: Stream, n_lost: int) -> NDArray[np.float64]:
-    """Decide a block of events, then learn all but the lost ones; give back all that was earned."""
+    """Decide a block of events, then learn all but the lost ones; return all that was earned."""
     actions, propensities = decide_one_by_one(policy, block.contexts)
     earned = block.rewards[np.arange(len(actions)), actions]
     ranked = np.argsort(earned, kind="stable")

@@ -31,11 +31,11 @@ class Stream(NamedTuple):
     rewards: NDArray[np.float64]
 
     def part(self, start: int, stop: int) -> Stream:
-        """Give the events from `start` until before `stop`."""
+        """Return the events from `start` until before `stop`."""
         return Stream(self.contexts[start:stop], self.rewards[start:stop])
 
     def log(self, seed: int = 0) -> Log:
-        """Give the events as a policy that draws uniformly would have logged them."""
+        """Return the events as a policy that draws uniformly would have logged them."""
         n_events, n_actions = self.rewards.shape
         actions = np.random.default_rng([_LOG, seed]).integers(n_actions, size=(n_events,))
         earned = self.rewards[np.arange(n_events), actions]
@@ -54,7 +54,7 @@ class Log(NamedTuple):
 def stream(
     n_events: int, *, n_variables: int = 5, n_actions: int = 3, seed: int = 0, fractional: bool = False
 ) -> Stream:
-    """Give a noisy stream whose best action depends on the first variable.
+    """Return a noisy stream whose best action depends on the first variable.
 
     Rewards are zeros and ones, or quarters: sums of either are exact in any order, so that policies can be compared
     exactly.
@@ -68,7 +68,7 @@ def stream(
 
 
 def easy_stream(subject: Subject, *, seed: int = 0) -> Stream:
-    """Give a stream without noise, of two actions, that the subject should learn; uniform draws earn a half of it.
+    """Return a stream without noise, of two actions, that the subject should learn; uniform draws earn a half of it.
 
     The right action is the value of the first variable, so that every fixed action earns a half too, or always the
     second for a policy without contexts.

@@ -15,7 +15,7 @@ _MODULES = (deciding, propensity, learning, batches, inputs, keeping, refusals)
 
 
 def all_checks() -> tuple[Check, ...]:
-    """Give every check; each has a `name` and is called with a `Subject`.
+    """Return every check; each has a `name` and is called with a `Subject`.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def all_checks() -> tuple[Check, ...]:
 
 
 def cases(*subjects: Subject) -> Iterator[tuple[str, Subject, Check]]:
-    """Give every subject with every check, and the id `policy:check` of each pair, for a parametrised test.
+    """Return every subject with every check, and the id `policy:check` of each pair, for a parametrised test.
 
     Examples
     --------

@@ -24,7 +24,7 @@ _BAD_CONTEXTS: tuple[Any, ...] = (
 
 
 def bad_values(parameter: str, good: Any, *, n_actions: int) -> list[Any]:
-    """Give wrong values for a parameter, those of an array made from a good one.
+    """Return wrong values for a parameter, those of an array made from a good one.
 
     The last event of a batch is the wrong one where there is a choice, so that a policy which learns before it looks at
     all of them is found out.
@@ -52,12 +52,12 @@ def bad_values(parameter: str, good: Any, *, n_actions: int) -> list[Any]:
 
 
 def _bad_arrays(good: NDArray[Any]) -> list[Any]:
-    """Give arrays of the wrong type or shape."""
+    """Return arrays of the wrong type or shape."""
     return [None, "0", 0, {}, good[:-1], good[..., None], good.astype(str), good.astype(complex), good.astype(object)]
 
 
 def _bad_batches(good: NDArray[np.uint8]) -> list[Any]:
-    """Give batches of contexts that are wrong, dense, packed and sparse."""
+    """Return batches of contexts that are wrong, dense, packed and sparse."""
     sparse = sparse_rows(good)
     return [
         *(None, "0", 0, {}, good[0], good[:, :-1], good[..., None], good.astype(str), good.astype(complex)),
@@ -72,7 +72,7 @@ def _bad_batches(good: NDArray[np.uint8]) -> list[Any]:
 
 
 def _with_last(good: NDArray[Any], value: float) -> NDArray[Any]:
-    """Give a copy whose last number is another."""
+    """Return a copy whose last number is another."""
     bad = good.astype(np.float64) if isinstance(value, float) else good.astype(np.int64)
     bad.flat[-1] = value
     return bad

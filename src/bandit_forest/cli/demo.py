@@ -64,7 +64,7 @@ def run_demo(*, n_events: int = 300_000, seed: int = 0, figure: Path = Path("out
     n_events
         How many events each policy plays.
     seed
-        Of the stream and of the policies.
+        Seed of the stream and of the policies.
     figure
         Where to write the figure of regret against events; the ending of its name says in which format.
     """
@@ -146,7 +146,7 @@ def _label_ends(axes: Axes, ends: dict[str, float]) -> None:
 
 
 def _console() -> Console:
-    """Give where to print, once all that the demonstration needs is known to be there."""
+    """Return the console, once all that the demonstration needs is known to be installed."""
     try:
         import matplotlib  # noqa: F401 - asked for now rather than after a minute of play
         from rich.console import Console

@@ -145,7 +145,7 @@ def _load(project: Path) -> Project:
 
 @contextmanager
 def _service_extra() -> Iterator[None]:
-    """Tell the cure when what is imported needs something that is not installed."""
+    """Raise `MissingExtraError` with the cure when an import needs a package that is not installed."""
     try:
         yield
     except ImportError as error:

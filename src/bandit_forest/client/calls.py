@@ -108,12 +108,12 @@ def decide_many(
 
 
 def reward(event_id: str, reward: float) -> Call[None]:
-    """Tell the reward of an event."""
+    """Send the reward of an event."""
     return Call("/v1/reward", {"event_id": event_id, "reward": reward}, _nothing)
 
 
 def reward_many(rewards: Mapping[str, float]) -> Call[None]:
-    """Tell the rewards of events by event_id, with one request; those that are not refused count."""
+    """Send the rewards of events by event_id, with one request; those that are not refused count."""
     body = {"rewards": [{"event_id": event_id, "reward": value} for event_id, value in rewards.items()]}
     return Call("/v1/reward/batch", body, lambda answer: _nothing(_batch(answer, "rewards", _nothing)))
 

@@ -44,7 +44,7 @@ def _awaiting(
 
 
 def _as_method(method: Method, make: Callable[..., Any]) -> Method:
-    """Give a method the name, the text and, after `self`, the parameters of what makes its call."""
+    """Set the name, the docstring and, after `self`, the parameters of a method to those of another function."""
     wraps(make)(method)
     myself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     made = inspect.signature(make)

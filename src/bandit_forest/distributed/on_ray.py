@@ -118,7 +118,7 @@ def _work(task: Task, number: int, board: Any) -> tuple[bytes, float | None]:
 
 
 class _Reporter:
-    """Tells the board the progress of a task, every now and then."""
+    """Reports the progress of a task to the board, every now and then."""
 
     def __init__(self, number: int, board: Any) -> None:
         self._number, self._board = number, board

@@ -30,7 +30,7 @@ _KINDS: dict[int, _Kinds] = {
         "categorical": (Categorical, ("values", "other", "missing")),
     },
 }
-"""By version and kind: the class of a column, and its parts, of which the first is a list."""
+"""Rules by version and kind: the class of a column, and its parts, of which the first is a list."""
 
 
 def to_document(columns: Mapping[str, Column]) -> str:

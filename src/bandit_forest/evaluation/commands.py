@@ -74,7 +74,7 @@ def evaluate(
         list[str] | None, typer.Option(help=f"Such as 'new > logged'; exit code {UNMET} if it is not met. Repeatable.")
     ] = None,
 ) -> None:
-    """Tell what policies would have earned on a log, and whether the log can tell."""
+    """Estimate the rewards of policies on a log, and whether the log can tell."""
     console = Console()
     source = open_log(
         log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)

@@ -157,7 +157,7 @@ def evaluate(
     policies
         The policies, as `as_it_stands`, `always`, `uniform` and `column` make them.
     confidence
-        Of all intervals.
+        Confidence level of all intervals.
     means
         Estimates of mean rewards for the doubly robust estimator; those of a fresh forest that learns along when None.
     encoder

@@ -32,7 +32,7 @@ class Part:
         self.largest_weights = np.zeros(1 + n_targets)
         self.end_time: float | None = None
         self.sequences: list[Interval] = []
-        """Of each target's value, from the first event of the log up to the last of this part."""
+        """Confidence sequence of each target's value, from the first event of the log up to the last of this part."""
 
     def __add__(self, other: Part) -> Part:
         both = object.__new__(Part)
@@ -57,7 +57,7 @@ class Pass:
     encoder
         Encodes the log's features for the models that learn along; fitted on the first batch when None.
     confidence
-        Of the sequences.
+        Confidence level of the sequences.
     """
 
     def __init__(

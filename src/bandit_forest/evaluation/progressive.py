@@ -83,7 +83,7 @@ def learn_along(
     encoder
         Encodes the features of the log; the log's own contexts when None.
     confidence
-        Of the intervals.
+        Confidence level of the intervals.
     progress
         Called with the number of events read so far, every now and then.
     """
@@ -135,7 +135,7 @@ def replay(
     seed
         Seed of the acceptances.
     confidence
-        Of the interval.
+        Confidence level of the interval.
     progress
         Called with the number of events read so far, every now and then.
 

@@ -84,7 +84,7 @@ class BanditForest(CompiledPolicy):
     max_nodes
         Most nodes of a tree, which bounds memory; a full tree goes on learning in its leaves.
     seed
-        Of all draws: the same seed and the same events give the same forest.
+        Seed of all random draws: the same seed and the same events give the same forest.
     n_threads
         Threads that work on batches of events, with greedy growth; the results are the same for any number of them.
         A copy has as many; what is pickled or saved may go to another machine and does not tell.
@@ -319,17 +319,17 @@ class BanditForest(CompiledPolicy):
         return self._core.mean_rewards_many(check_contexts(contexts, owner, self._n_variables, self._largest_codes))
 
     def propensities(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Give the probability with which `decide` would draw each action."""
+        """Return the probability with which `decide` would draw each action."""
         bits, available = self._checked(context, available_actions, "propensities")
         return self._core.propensities(bits, mask_of(available))
 
     def votes(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.uint32]:
-        """Give the number of trees for which each action is the best: with elimination, of those that have settled."""
+        """Return the number of trees for which each action is the best; with elimination, of the settled ones."""
         bits, available = self._checked(context, available_actions, "votes")
         return self._core.votes(bits, mask_of(available))
 
     def mean_rewards(self, context: ArrayLike) -> NDArray[np.float64]:
-        """Give the estimated mean reward of each action for a context.
+        """Return the estimated mean reward of each action for a context.
 
         With elimination an action that was never played has no estimate, NaN; greedy growth starts from 0.
         """
@@ -337,7 +337,7 @@ class BanditForest(CompiledPolicy):
         return self._core.mean_rewards(bits)
 
     def explain(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> Explanation:
-        """Tell how `decide` sees a context: what each action is worth, and which tests led each tree to that.
+        """Return how `decide` sees a context: the estimate of each action, and the tests on the path of each tree.
 
         Examples
         --------
@@ -370,7 +370,7 @@ class BanditForest(CompiledPolicy):
         return (self._core.tree_weight, self._core.line_weight) if isinstance(self._core, GreedyCore) else (1.0, 0.0)
 
     def tree(self, number: int) -> TreeView:
-        """Give a read-only view of one tree.
+        """Return a read-only view of one tree.
 
         Examples
         --------
@@ -383,7 +383,7 @@ class BanditForest(CompiledPolicy):
         return TreeView(nodes, self._core.max_depth(checked), self._variables, self._action_names)
 
     def rename_actions(self, names: Sequence[str]) -> None:
-        """Give the actions other names to speak of them; decisions stay the same.
+        """Rename the actions; decisions stay the same.
 
         Examples
         --------
@@ -422,7 +422,7 @@ class BanditForest(CompiledPolicy):
         return archive.pack(*self._to_parts())
 
     def _to_parts(self) -> tuple[dict[str, Any], bytes]:
-        """Give the header and the arrays of a file: all that must be taken while nobody learns."""
+        """Return the header and the arrays of a file: all that must be taken while nobody learns."""
         policy = "BanditTree" if isinstance(self, BanditTree) else "BanditForest"
         return header_of(policy, self._parameters, self._variables.names, self._action_names), self._core.save()
 
@@ -468,7 +468,7 @@ class BanditTree(BanditForest):
     max_nodes
         Most nodes, which bounds memory.
     seed
-        Of all draws.
+        Seed of all random draws.
     variable_names, action_names
         Names to speak of variables and actions in rules.
 
@@ -525,7 +525,7 @@ def _shares(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _check_path(path: object, owner: str) -> str:
-    """Give back the name of a file."""
+    """Return the name of a file."""
     try:
         name = os.fspath(path)  # type: ignore[call-overload]
     except TypeError:

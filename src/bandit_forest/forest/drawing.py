@@ -102,7 +102,7 @@ def draw(root: Box, *, caption: str) -> str:
 
 
 def _place(box: Box, column: int, row: int) -> tuple[_Placed, int]:
-    """Place leaves one below the other and parents in the middle of their children; give the next free row too."""
+    """Place leaves one below the other and parents in the middle of their children; return the next free row too."""
     children = []
     next_row = row
     for child in box.children:
@@ -121,7 +121,7 @@ def _walk(placed: _Placed) -> Iterator[_Placed]:
 
 
 def _columns(root: _Placed) -> list[int]:
-    """Give each column the width of its widest text."""
+    """Return the width of the widest text of each column."""
     widths: dict[int, float] = {}
     for placed in _walk(root):
         text = max(_length(placed.box.title) * _TITLE, _length(placed.box.note) * _NOTE)

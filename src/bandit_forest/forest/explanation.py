@@ -105,18 +105,18 @@ class Explanation:
         return Counter(test for tree in self.trees for test in tree.tests).most_common()
 
     def to_text(self, *, max_trees: int = 3) -> str:
-        """Tell in words what is best, what was tested most, and the paths of the first trees.
+        """Return a text: the best action, the variables tested most, and the paths of the first trees.
 
         Parameters
         ----------
         max_trees
-            The paths of so many trees are shown.
+            Number of trees whose paths are shown.
         """
         shown = self.trees[: check_int(max_trees, "max_trees", "Explanation.to_text", low=0)]
         return "\n".join([*self._headline(), "", *self._action_lines(), *self._test_lines(), *self._tree_lines(shown)])
 
     def as_dict(self, *, max_trees: int | None = None) -> dict[str, Any]:
-        """Give all of it as dicts, lists, texts and numbers, ready for JSON; what is not known is None.
+        """Return everything as dicts, lists, texts and numbers, ready for JSON; unknown values are None.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Explanation:
         }
 
     def _ranked(self) -> list[int]:
-        """Give the available actions, best first."""
+        """Return the available actions, best first."""
         means = np.nan_to_num(self.mean_rewards, nan=-1.0)
         order = np.lexsort((-means, -self.propensities))
         return [int(action) for action in order if self.available[action]]
@@ -249,7 +249,7 @@ def _path(tests: list[tuple[int, int]], codes: list[int], variables: Variables) 
 
 
 def _number(value: float) -> float | None:
-    """Give a number that JSON knows."""
+    """Return a number as JSON has it: None instead of NaN."""
     return None if value != value else value
 
 

@@ -74,7 +74,7 @@ def make_pair_core(
 def header_of(
     policy: str, parameters: dict[str, Any], variable_names: Sequence[str], action_names: Sequence[str]
 ) -> dict[str, Any]:
-    """Give what makes a forest again, as JSON knows it."""
+    """Return the header of a saved forest, as JSON can hold it."""
     rules = {name: _rule_to_json(parameters[name]) for name in ("growth", "exploration")}
     thresholds = {str(variable): list(numbers) for variable, numbers in parameters["thresholds"].items()}
     return {
@@ -86,7 +86,7 @@ def header_of(
 
 
 def arguments_of(header: dict[str, Any]) -> dict[str, Any]:
-    """Give the arguments that make the forest of a header."""
+    """Return the arguments of the forest of a header."""
     parameters: dict[str, Any] = header["parameters"]
     depth = parameters["max_depth"]
     return parameters | {

@@ -19,7 +19,7 @@ STATUSES = ("selecting", "split", "terminal")
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of a tree, one a row; node 0 is the root. The arrays are copies and cannot be written to."""
+    """The nodes of a tree, one per row; node 0 is the root. The arrays are copies and cannot be written to."""
 
     parent: NDArray[np.int64]
     """-1 for the root."""
@@ -46,15 +46,15 @@ class Nodes:
         return len(self.parent)
 
     def open_actions(self, node: int) -> NDArray[np.intp]:
-        """Give the actions among which a leaf has not chosen yet, or the one that it has."""
+        """Return the actions among which a leaf has not chosen yet, or the one that it has."""
         raise NotImplementedError
 
     def chosen_actions(self, leaves: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Give the action that each of some leaves has chosen, -1 where it has not chosen yet."""
+        """Return the action that each of some leaves has chosen, -1 where it has not chosen yet."""
         raise NotImplementedError
 
     def ancestors(self, depth: int) -> NDArray[np.int64]:
-        """Give for each node the one at a depth from which it descends, or itself if it is not that deep."""
+        """Return for each node the one at a depth from which it descends, or itself if it is not that deep."""
         ancestors = np.arange(len(self))
         for level in range(depth + 1, int(self.depth.max()) + 1):
             nodes = np.flatnonzero(self.depth == level)
@@ -76,11 +76,11 @@ class EliminationNodes(Nodes):
     """1 where the variable is still in play."""
 
     def open_actions(self, node: int) -> NDArray[np.intp]:
-        """Give the actions that remain in a leaf."""
+        """Return the actions that remain in a leaf."""
         return np.flatnonzero(self.remaining_actions[node])
 
     def chosen_actions(self, leaves: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Give the only action that remains in each of some leaves, -1 where several do."""
+        """Return the only action that remains in each of some leaves, -1 where several do."""
         remaining = self.remaining_actions[leaves]
         return np.where(remaining.sum(axis=1) == 1, remaining.argmax(axis=1), -1)
 
@@ -93,11 +93,11 @@ class GreedyNodes(Nodes):
     """Variance of the rewards that the split explained, summed over the events of the leaf that split."""
 
     def open_actions(self, node: int) -> NDArray[np.intp]:
-        """Give the action of the highest mean."""
+        """Return the action of the highest mean."""
         return np.array([self.mean_rewards[node].argmax()])
 
     def chosen_actions(self, leaves: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Give the action of the highest mean in each of some leaves."""
+        """Return the action of the highest mean in each of some leaves."""
         chosen: NDArray[np.int64] = self.mean_rewards[leaves].argmax(axis=1)
         return chosen
 

@@ -42,12 +42,12 @@ class Distribution(NamedTuple):
         return self._replace(contexts=self.contexts[kept], rewards=self.rewards[kept], weights=self.weights[kept])
 
     def action_means(self) -> Numbers:
-        """Give P(c) μ_k | c for each action."""
+        """Return P(c) μ_k | c for each action."""
         means: Numbers = self.rewards.sum(axis=0)
         return means
 
     def variable_gains(self) -> Numbers:
-        """Give P(c) μ^i | c for each variable: the best joint mean of each value, summed over both values."""
+        """Return P(c) μ^i | c for each variable: the best joint mean of each value, summed over both values."""
         means_of_one: Numbers = np.zeros((self.contexts.shape[1], self.rewards.shape[1]), dtype=self.rewards.dtype)
         for start in range(0, len(self.contexts), _CHUNK):  # a chunk at a time, since bits become wide numbers here
             rows = slice(start, start + _CHUNK)
@@ -58,7 +58,7 @@ class Distribution(NamedTuple):
 
 
 def expected_gains(contexts: ArrayLike, rewards: ArrayLike, weights: ArrayLike | None = None) -> Numbers:
-    """Give μ^i for each variable: what is earned by choosing the best action for each of its two values.
+    """Return μ^i for each variable: what is earned by choosing the best action for each of its two values.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def expected_gains(contexts: ArrayLike, rewards: ArrayLike, weights: ArrayLike |
 
 
 def first_best(values: Numbers) -> int:
-    """Give the position of the largest value, the first of equals; floats may differ by rounding and still be equal."""
+    """Return the position of the largest value, the first of equals; floats that differ by rounding are equal."""
     slack = 0 if values.dtype == np.object_ else _ROUNDING
     return int(np.flatnonzero(values >= values.max() - slack)[0])
 
 
 def check_distribution(contexts: ArrayLike, rewards: ArrayLike, weights: ArrayLike | None, owner: str) -> Distribution:
-    """Give back rows whose weights sum to 1."""
+    """Return rows whose weights sum to 1."""
     shape = np.shape(contexts)
     n_rows, n_variables = shape if len(shape) == 2 else (0, 0)
     bits = check_contexts(contexts, owner, n_variables)
@@ -112,5 +112,5 @@ def _as_numbers(values: ArrayLike) -> Numbers:
 
 
 def _within(values: Numbers, high: float) -> bool:
-    """Say whether all values are in [0, high] and finite; NaN is not."""
+    """Return whether all values are in [0, high] and finite; NaN is not."""
     return bool(np.all((values >= 0) & (values <= high) & (values != np.inf)))

@@ -84,7 +84,7 @@ class OptimalForest:
         return min(tree.action_gap for tree in self.trees)
 
     def votes(self, contexts: Any) -> NDArray[np.int64]:
-        """Give how many trees are for each action in each context."""
+        """Return the number of trees that vote for each action in each context."""
         bits = check_contexts(contexts, "OptimalForest.votes", self.n_variables)
         rows = np.arange(len(bits))
         votes = np.zeros((len(bits), self.n_actions), dtype=np.int64)
@@ -93,7 +93,7 @@ class OptimalForest:
         return votes
 
     def predict(self, contexts: Any) -> NDArray[np.int64]:
-        """Give the action that most trees are for in each context."""
+        """Return the action that most trees vote for in each context."""
         bits = check_contexts(contexts, "OptimalForest.predict", self.n_variables)
         actions: NDArray[np.int64] = self.votes(bits).argmax(axis=1)
         return actions

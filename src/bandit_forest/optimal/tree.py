@@ -144,7 +144,7 @@ class OptimalTree:
         return min(leaf.action_gap for leaf in self.leaves)
 
     def predict(self, contexts: Any) -> NDArray[np.int64]:
-        """Give the action that the tree takes in each context."""
+        """Return the action that the tree takes in each context."""
         bits = check_contexts(contexts, "OptimalTree.predict", self.n_variables)
         actions = np.empty(len(bits), dtype=np.int64)
         waiting = [(self.root, np.arange(len(bits)))]
@@ -192,7 +192,7 @@ class OptimalTree:
 
 
 def _gap(values: NDArray[Any]) -> Number:
-    """Give the difference between the best value and the second best."""
+    """Return the difference between the best value and the second best."""
     if len(values) == 1:
         return math.inf
     second, best = np.sort(values)[-2:]
@@ -200,5 +200,5 @@ def _gap(values: NDArray[Any]) -> Number:
 
 
 def _one_action_is_best(rows: Distribution, best_mean: Number) -> bool:
-    """Say whether knowing the row would not help, so that no split does."""
+    """Return whether knowing the row would not help, so that no split does."""
     return first_best(np.array([best_mean, rows.rewards.max(axis=1).sum()], dtype=rows.rewards.dtype)) == 0

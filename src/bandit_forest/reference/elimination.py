@@ -21,7 +21,7 @@ ACTION_WIDTH = 2.0
 
 
 def radius(plays: float, log_hypotheses: float) -> float:
-    """Give the half-width of a confidence interval after so many plays.
+    """Return the half-width of a confidence interval after a number of plays.
 
     `log_hypotheses` is the logarithm of hypotheses / delta, e.g. log(4 K M / delta) in equation (1).
     """
@@ -29,7 +29,7 @@ def radius(plays: float, log_hypotheses: float) -> float:
 
 
 def first_best(values: Sequence[float]) -> int:
-    """Give the position of the largest value, the first of equals.
+    """Return the position of the largest value, the first of equals.
 
     Examples
     --------

@@ -124,7 +124,7 @@ def inverse_gap(bounds: Sequence[float], available: Sequence[int], gamma: float)
 
 
 def pick(probabilities: Sequence[float], number: float) -> int:
-    """Give the action to which the cumulated probabilities reach beyond a number in [0, 1).
+    """Return the action to which the cumulated probabilities reach beyond a number in [0, 1).
 
     Examples
     --------

@@ -154,7 +154,7 @@ class ReferenceForest(CheckedPolicy):
     max_nodes
         Most nodes of a tree.
     seed
-        Of all draws.
+        Seed of all random draws.
 
     References
     ----------
@@ -197,7 +197,7 @@ class ReferenceForest(CheckedPolicy):
         self._n_rotations = 0
 
     def plan(self, context: Bits, available: set[int] | None = None) -> Plan:
-        """Give the probability of each action and the votes, for one context."""
+        """Return the probability of each action and the votes, for one context."""
         remaining = [set(tree.leaf(context).remaining_actions) for tree in self.trees]
         return plan(self.exploration, self.n_actions, remaining, available or set(range(self.n_actions)))
 

@@ -31,7 +31,7 @@ class ReferenceLinUcb(CheckedPolicy):
         self._reward_sums = np.zeros((n_actions, n_variables + 1))  # b
 
     def bounds(self, context: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Give the upper confidence bound of every action."""
+        """Return the upper confidence bound of every action."""
         x = np.append(context, 1.0)
         directions = np.linalg.solve(self._grams, np.broadcast_to(x[:, None], (self._n_actions, x.size, 1)))[..., 0]
         means = (directions * self._reward_sums).sum(axis=1)

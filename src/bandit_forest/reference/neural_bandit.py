@@ -156,7 +156,7 @@ class ReferenceNeuralBandit(CheckedPolicy):
 
 
 def logistic(values: Floats) -> Floats:
-    """Give 1 / (1 + exp(-values)), without overflow.
+    """Return 1 / (1 + exp(-values)), without overflow.
 
     Examples
     --------

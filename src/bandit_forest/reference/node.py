@@ -39,15 +39,15 @@ class Tally:
 
     @classmethod
     def empty(cls, *shape: int) -> Tally:
-        """Give a tally of no events."""
+        """Return a tally of no events."""
         return cls(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
 
     def less(self, part: Tally) -> Tally:
-        """Give the tally of the events that are not in a part."""
+        """Return the tally of the events that are not in a part."""
         return Tally(self.plays - part.plays, self.weight - part.weight, self.gain - part.gain)
 
     def column(self, variable: int) -> Tally:
-        """Give the tally of one variable."""
+        """Return the tally of one variable."""
         return Tally(self.plays[:, variable], self.weight[:, variable], self.gain[:, variable])
 
     def denominators(self, growth: Elimination) -> Floats:
@@ -78,9 +78,9 @@ class Node:
     remaining_actions: list[int]
     """The actions in play on the path."""
     tally: Tally
-    """By action."""
+    """Sums by action."""
     ones: Tally
-    """By action and variable, of the events with x_i = 1; those with x_i = 0 are the rest."""
+    """Sums by action and variable, of the events with x_i = 1; those with x_i = 0 are the rest."""
     actions_by_value: dict[tuple[int, int], list[int]]
     """A_{c,i,v}; on the last level only, because it takes effect nowhere else."""
     variable: int | None = None
@@ -105,7 +105,7 @@ class Node:
             self.ones.gain[action] += gain * context
 
     def round_is_complete(self) -> bool:
-        """Say whether the least played remaining action has been played again: LastAction, for any order of play."""
+        """Return whether the least played remaining action has been played again: LastAction, for any order of play."""
         least = self.tally.least_plays(self.remaining_actions)
         if least <= self.tested:
             return False
@@ -141,7 +141,7 @@ class Node:
         self.remaining_actions = self._kept(self.remaining_actions, self.tally, growth, bounds)
 
     def given(self, variable: int, value: int) -> Tally:
-        """Give the tally of the events with `variable = value`."""
+        """Return the tally of the events with `variable = value`."""
         ones = self.ones.column(variable)
         return ones if value == 1 else self.tally.less(ones)
 

@@ -31,7 +31,7 @@ class Rotation:
         self._last = -1
 
     def next(self, actions: Sequence[int]) -> int:
-        """Give the action whose turn it is: the first one after the last that was played."""
+        """Return the action whose turn it is: the first one after the last that was played."""
         return next((action for action in actions if action > self._last), actions[0])
 
     def played(self, action: int) -> None:
@@ -69,7 +69,7 @@ class VariableElimination:
         self._sums[1, action] += of_one
 
     def round_is_over(self) -> bool:
-        """Say whether the event that was counted last has completed a round: VE line 8."""
+        """Return whether the event that was counted last has completed a round: VE line 8."""
         fewest = min(self._plays)
         over = fewest > self._rounds
         self._rounds = fewest
@@ -102,7 +102,7 @@ class ActionElimination:
         self._table = np.array([np.inf])
 
     def actions(self, task: int) -> list[int]:
-        """Give the remaining actions of a task."""
+        """Return the remaining actions of a task."""
         return [int(action) for action in np.flatnonzero(self.remaining[:, task])]
 
     def count(self, tasks: Ints, action: int, reward: float) -> None:
@@ -112,7 +112,7 @@ class ActionElimination:
         self._sums[action][tasks] += reward
 
     def round_is_over(self, task: int) -> bool:
-        """Say whether the event that was counted last has completed a round of a task: AE line 3."""
+        """Return whether the event that was counted last has completed a round of a task: AE line 3."""
         fewest = self._plays[self.remaining[:, task], task].min()
         over = bool(fewest > self._rounds[task])
         self._rounds[task] = fewest
@@ -131,7 +131,7 @@ class ActionElimination:
             self._eliminate(int(tasks[position]), float(bounds[position]))
 
     def _bounds(self, plays: Ints) -> NDArray[np.float64]:
-        """Give the right side of equation (2) for each number of plays; its table doubles when too short."""
+        """Return the right side of equation (2) for each number of plays; its table doubles when too short."""
         most = int(plays.max())
         if most >= len(self._table):
             radii = [radius(number, self._log_hypotheses) for number in range(1, 2 * most + 1)]
@@ -194,12 +194,12 @@ class VariableSelection:
         return len(self._variables.variables) == 1
 
     def remaining_actions(self, context: ArrayLike) -> list[int]:
-        """Give the actions that are played in a context, A: always all."""
+        """Return the actions that are played in a context, A: always all."""
         check_context(context, "VariableSelection.remaining_actions", self.n_variables)
         return list(range(self.n_actions))
 
     def next_action(self, context: ArrayLike) -> int:
-        """Give the action whose turn it is (line 4)."""
+        """Return the action whose turn it is (line 4)."""
         return self._rotation.next(self.remaining_actions(context))
 
     def learn(self, context: ArrayLike, action: int, reward: float) -> None:
@@ -250,11 +250,11 @@ class ActionSelection:
         return int(self._actions.remaining.sum()) == 1
 
     def remaining_actions(self, _context: ArrayLike) -> list[int]:
-        """Give the actions that may still be the best, A; they are the same in every context."""
+        """Return the actions that may still be the best, A; they are the same in every context."""
         return self._actions.actions(0)
 
     def next_action(self, context: ArrayLike) -> int:
-        """Give the action whose turn it is (line 3)."""
+        """Return the action whose turn it is (line 3)."""
         return self._rotation.next(self.remaining_actions(context))
 
     def learn(self, _context: ArrayLike, action: int, reward: float) -> None:
@@ -268,7 +268,7 @@ class ActionSelection:
 
 
 def check_bounds(owner: str, delta: float, tolerance: float) -> tuple[float, float]:
-    """Give back a probability of failure in (0, 1] and an approximation in [0, 1)."""
+    """Return a probability of failure in (0, 1] and an approximation in [0, 1)."""
     almost_one = math.nextafter(1.0, 0.0)
     return (
         check_number(delta, "delta", owner, "a number in (0, 1]", 0.0, 1.0, open_low=True),

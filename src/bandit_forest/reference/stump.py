@@ -77,11 +77,11 @@ class DecisionStump:
         return int(self._actions.remaining[:, first : first + 2].sum()) == 2
 
     def remaining_actions(self, context: ArrayLike) -> list[int]:
-        """Give the actions that are played in a context: A, or A_{i,v} once one variable remains (lines 4 and 5)."""
+        """Return the actions that are played in a context: A, or A_{i,v} once one variable remains (lines 4 and 5)."""
         return self._played_actions(self._checked(context, "remaining_actions"))
 
     def next_action(self, context: ArrayLike) -> int:
-        """Give the action whose turn it is (lines 4 and 5)."""
+        """Return the action whose turn it is (lines 4 and 5)."""
         bits = self._checked(context, "next_action")
         return self._rotation_in(bits).next(self._played_actions(bits))
 
@@ -122,7 +122,7 @@ class DecisionStump:
         return check_context(context, f"DecisionStump.{method}", self.n_variables)
 
     def _tasks(self, context: Bits) -> Ints:
-        """Give the number of the task (i, x_i) of each remaining variable i."""
+        """Return the number of the task (i, x_i) of each remaining variable i."""
         variables = self._variables.variables
         return 2 * variables + context[variables]
 

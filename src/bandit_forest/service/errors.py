@@ -51,7 +51,7 @@ class ServiceError(BanditForestError):
     path
         The place in the request, such as `$.context.age`, or None.
     commit
-        To be awaited before the answer is sent, since the answer tells of an earlier operation; or None.
+        Commit to be awaited before the answer is sent, since the answer tells of an earlier operation; or None.
 
     Examples
     --------

@@ -72,7 +72,7 @@ class Classification:
         self._rewards = np.vstack([np.eye(self.n_actions), np.zeros(self.n_actions)])
 
     def batches(self, n_events: int, *, seed: int, batch_size: int = 10_000) -> Iterator[Batch]:
-        """Give the first `n_events` events of the stream of a seed.
+        """Return the first `n_events` events of the stream of a seed.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Classification:
 
 
 def _check_rows(contexts: Any, n_variables: int | None, owner: str) -> tuple[NDArray[np.uint64], int]:
-    """Give back the rows, packed, and how many variables they have."""
+    """Return the packed rows and the number of variables."""
     n_variables = check_int(_width(contexts) if n_variables is None else n_variables, "n_variables", owner)
     if isinstance(contexts, np.ndarray) and contexts.dtype == np.uint64:
         words = _check_words(contexts, n_variables, owner)
@@ -135,7 +135,7 @@ def _check_rows(contexts: Any, n_variables: int | None, owner: str) -> tuple[NDA
 
 
 def _check_words(words: NDArray[np.uint64], n_variables: int, owner: str) -> NDArray[np.uint64]:
-    """Give back packed rows without unpacking them, since a large data set would not fit in memory."""
+    """Return packed rows without unpacking them, since a large data set would not fit in memory."""
     n_words, spare = -(-n_variables // 64), -n_variables % 64
     well_formed = words.ndim == 2 and words.shape[1] == n_words
     if not well_formed or (spare and (words[:, -1] >> np.uint64(64 - spare)).any()):
@@ -144,7 +144,7 @@ def _check_words(words: NDArray[np.uint64], n_variables: int, owner: str) -> NDA
 
 
 def _width(contexts: Any) -> int:
-    """Give the number of columns, or 1 for what is no matrix and will be refused as such."""
+    """Return the number of columns; 1 for a value that is not a matrix and will be refused as such."""
     try:
         shape: tuple[int, ...] = np.shape(contexts) if isinstance(contexts, (list, tuple)) else contexts.shape
     except (AttributeError, ValueError):
@@ -153,7 +153,7 @@ def _width(contexts: Any) -> int:
 
 
 def _check_labels(labels: ArrayLike, n_actions: int | None, n_rows: int, owner: str) -> tuple[NDArray[np.int64], int]:
-    """Give back the labels and how many actions there are."""
+    """Return the labels and the number of actions."""
     rule = f"{n_rows} ints, each an action or -1"
     try:
         array = np.asarray(labels)

@@ -24,7 +24,7 @@ class ContextLaw(Protocol):
         """Draw contexts, an event a row."""
 
     def probabilities(self, contexts: Bits) -> Floats:
-        """Give the probability of each context."""
+        """Return the probability of each context."""
 
 
 class FairBits:
@@ -40,7 +40,7 @@ class FairBits:
         return np.unpackbits(octets, axis=1, count=self.n_variables)
 
     def probabilities(self, contexts: Bits) -> Floats:
-        """Give the probability of each context."""
+        """Return the probability of each context."""
         return np.full(len(contexts), 0.5**self.n_variables)
 
 
@@ -56,7 +56,7 @@ class BiasedBits:
         return _draw_bits(rng, n_events, self._shares)
 
     def probabilities(self, contexts: Bits) -> Floats:
-        """Give the probability of each context."""
+        """Return the probability of each context."""
         odds: Floats = np.where(contexts, self._shares, 1.0 - self._shares).prod(axis=1)
         return odds
 
@@ -74,7 +74,7 @@ class ChainedBits:
         return bits
 
     def probabilities(self, contexts: Bits) -> Floats:
-        """Give the probability of each context."""
+        """Return the probability of each context."""
         flips = contexts.copy()
         flips[:, 1:] ^= contexts[:, :-1]
         return self._flips.probabilities(flips)
@@ -95,7 +95,7 @@ class CopiedBits:
         return self._flip(self._flips.draw(rng, n_events))
 
     def probabilities(self, contexts: Bits) -> Floats:
-        """Give the probability of each context."""
+        """Return the probability of each context."""
         return self._flips.probabilities(self._flip(contexts))
 
     def _flip(self, bits: Bits) -> Bits:
@@ -106,7 +106,7 @@ class CopiedBits:
 
 
 def neighbouring_bits(n_variables: int, correlation: float) -> ContextLaw:
-    """Give the law of fair variables whose neighbours have this correlation; without any, the fast one."""
+    """Return the law of fair variables whose neighbours have this correlation; without any, the fast one."""
     return ChainedBits(n_variables, correlation) if correlation else FairBits(n_variables)
 
 

@@ -96,7 +96,7 @@ class HiddenTree(StationaryWorld):
 
 
 def _random_splits(rng: np.random.Generator, relevant: Ints, depth: int) -> Ints:
-    """Give the variable that each inner node tests; the children of node n are 2 n + 1 and 2 n + 2."""
+    """Return the variable that each inner node tests; the children of node n are 2 n + 1 and 2 n + 2."""
     tested = np.empty((1 << depth) - 1, dtype=np.int64)
     paths = {0: relevant}
     for node in range(len(tested)):
@@ -107,7 +107,7 @@ def _random_splits(rng: np.random.Generator, relevant: Ints, depth: int) -> Ints
 
 
 def _leaf_actions(actions: Ints, depth: int) -> Ints:
-    """Give the best action of each leaf below a node: each of its two sides has half of the actions."""
+    """Return the best action of each leaf below a node: each of its two sides has half of the actions."""
     if depth == 0 or len(actions) == 1:
         return np.repeat(actions[:1], 1 << depth)
     middle = (len(actions) + 1) // 2

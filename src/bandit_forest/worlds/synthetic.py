@@ -29,7 +29,7 @@ class JointDistribution(NamedTuple):
     """Everything there is to know about a world: the arguments of the optimal trees and forests."""
 
     contexts: Bits
-    """Every possible context, one a row."""
+    """Every possible context, one per row."""
     rewards: NDArray[Any]
     """The expected reward of each action in each context."""
     weights: NDArray[Any]
@@ -57,10 +57,10 @@ class SyntheticWorld(ABC):
 
     @abstractmethod
     def _expected_rewards_at(self, events: NDArray[np.int64], contexts: Bits) -> Floats:
-        """Give the expected reward of each action in each context at each event."""
+        """Return the expected reward of each action in each context at each event."""
 
     def batches(self, n_events: int, *, seed: int, batch_size: int = 10_000) -> Iterator[Batch]:
-        """Give the first `n_events` events of the stream of a seed.
+        """Return the first `n_events` events of the stream of a seed.
 
         Parameters
         ----------
@@ -111,17 +111,17 @@ class StationaryWorld(SyntheticWorld):
 
     @abstractmethod
     def _expected_rewards(self, contexts: Bits) -> Floats:
-        """Give the expected reward of each action in each context."""
+        """Return the expected reward of each action in each context."""
 
     def _expected_rewards_at(self, _events: NDArray[np.int64], contexts: Bits) -> Floats:
         return self._expected_rewards(contexts)
 
     def expected_rewards(self, contexts: Any) -> Floats:
-        """Give the expected reward of each action in each context."""
+        """Return the expected reward of each action in each context."""
         return self._expected_rewards(check_contexts(contexts, type(self).__name__, self.n_variables))
 
     def joint_distribution(self) -> JointDistribution:
-        """Give every context with its expected rewards and its probability; for at most 16 variables."""
+        """Return every context with its expected rewards and its probability; for at most 16 variables."""
         if self.n_variables > _MOST_ENUMERATED:
             rule = f"at most {_MOST_ENUMERATED} to list every context"
             refuse("n_variables", type(self).__name__, rule, self.n_variables)
@@ -131,11 +131,11 @@ class StationaryWorld(SyntheticWorld):
 
 
 def structure_generator(structure_seed: object, owner: str) -> np.random.Generator:
-    """Give the generator with which a world draws what it hides."""
+    """Return the generator with which a world draws what it hides."""
     return np.random.default_rng([_STRUCTURE, check_int(structure_seed, "structure_seed", owner, low=0)])
 
 
 def one_best_action(n_actions: int, noise: object, owner: str) -> Floats:
-    """Give the expected rewards by best action: 1, but flipped with probability `noise`; 0 for the others, likewise."""
+    """Return the expected rewards by best action: 1 for it, 0 for the others, flipped with probability `noise`."""
     flipped = check_number(noise, "noise", owner, "a number in [0, 0.5]", 0.0, 0.5)
     return np.where(np.eye(n_actions, dtype=np.bool_), 1.0 - flipped, flipped)

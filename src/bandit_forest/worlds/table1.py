@@ -57,7 +57,7 @@ class Table1(StationaryWorld):
         return [0, 1]
 
     def joint_distribution(self) -> JointDistribution:
-        """Give every context with its expected rewards and its probability, as exact fractions."""
+        """Return every context with its expected rewards and its probability, as exact fractions."""
         contexts = np.array(list(_REWARDS), dtype=np.uint8)
         odds = [
             [share if bit else 1 - share for share, bit in zip(_ONES, context, strict=True)] for context in _REWARDS

@@ -41,4 +41,4 @@ class World(Protocol):
         """The number of actions."""
 
     def batches(self, n_events: int, *, seed: int, batch_size: int = 10_000) -> Iterator[Batch]:
-        """Give the first `n_events` events of the stream of a seed."""
+        """Return the first `n_events` events of the stream of a seed."""

@@ -31,7 +31,7 @@ def status(**changes) -> Status:
 
 
 def samples(told: bytes) -> dict[str, float]:
-    """Read the text as strictly as the format is; give the value of each sample."""
+    """Read the text as strictly as the format is; return the value of each sample."""
     text = told.decode()
     assert text.endswith("\n")
     found: dict[str, float] = {}

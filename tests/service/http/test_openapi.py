@@ -80,7 +80,7 @@ def bad_bodies(draw) -> tuple[str, bytes]:
 
 
 def _places(value):
-    """Give every place of a JSON value that can hold something else."""
+    """Return every place of a JSON value that can hold something else."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
         yield value, key
         if isinstance(inner, (dict, list)):

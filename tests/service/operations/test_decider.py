@@ -322,7 +322,7 @@ def _attempt(method: Any, request: dict[str, Any]) -> Any:
 
 
 def _told(results: list[Any]) -> list[Any]:
-    """Give what a client is told, without places and commits."""
+    """Return the answers that a client gets, without places and commits."""
     return [type(result) if isinstance(result, ServiceError) else result[:-1] for result in results]
 
 

@@ -14,7 +14,7 @@ from bandit_forest.service.recovery.verify import verify
 
 
 def nested(depth: int = 1000) -> Any:
-    """Give what JSON can hold but `repr` cannot show."""
+    """Return a value that JSON can hold but `repr` cannot show."""
     value: Any = []
     for _ in range(depth):
         value = [value]

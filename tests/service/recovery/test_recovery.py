@@ -70,7 +70,7 @@ OPERATIONS = st.one_of(
 
 
 def image(state: State) -> Any:
-    """Give all of a state, the forest byte for byte."""
+    """Return all of a state, the forest byte for byte."""
     return take_snapshot(state)
 
 
@@ -137,7 +137,7 @@ def _parts(project: Project) -> dict[str, Any]:
 
 
 def _kill(decider: Decider, project: Project, folder: Path) -> Any:
-    """Leave the files of this moment behind, as a killed process does; give the state that was."""
+    """Leave the files of this moment behind, as a killed process does; return the state that was."""
     decider.context.journal.tail.result()
     shutil.copytree(project.storage.folder, folder, ignore=shutil.ignore_patterns("lock*"))
     return image(decider.state)

@@ -25,7 +25,7 @@ def ips(weights: ArrayLike, rewards: ArrayLike, *, confidence: float = 0.95) -> 
     rewards
         Reward of the logged action, one per event.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def direct(probabilities: ArrayLike, means: ArrayLike, *, confidence: float = 0.
     means
         Estimated mean reward of every action, one row per event.
     confidence
-        Of the interval, which knows nothing of the model's errors.
+        Confidence level of the interval, which knows nothing of the model's errors.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from bandit_forest.experiments.run.records import SUFFIX, read_records
 __all__ = ["KnownSums", "known_sums"]
 
 KnownSums = dict[tuple[str, int], NDArray[np.float64]]
-"""By data set and seed: the comparator's reward, summed up to each point of the run."""
+"""Known sums by data set and seed: the comparator's reward, summed up to each point of the run."""
 
 
 def known_sums(out: Path, run: dict[str, Any]) -> KnownSums:

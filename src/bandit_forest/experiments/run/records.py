@@ -63,12 +63,12 @@ class Records:
 
     run: dict[str, Any] | None = None
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By name."""
+    """Settings by name."""
     sessions: list[dict[str, Any]] = field(default_factory=list)
     trials: dict[tuple[str, int], Trial] = field(default_factory=dict)
-    """By name of the setting and seed."""
+    """Trials by name of the setting and seed."""
     seconds: dict[tuple[str, int], float] = field(default_factory=dict)
-    """By name of the setting and seed."""
+    """Seconds that each trial took, by name of the setting and seed."""
 
 
 def results_file(out: Path, experiment: str) -> Path:

@@ -20,7 +20,7 @@ class Event(NamedTuple):
     action: int
     propensity: float
     n_available: int
-    """How many actions could have been taken."""
+    """Number of actions that could have been taken."""
     model_version: int
     state: str = WAITING
     reward: float | None = None

@@ -64,7 +64,7 @@ class State:
         self.bandit.model.see(event.context)
 
     def add_reward(self, event_id: str, reward: float, time: float, state: str = REWARDED) -> Lesson:
-        """Give a waiting event its reward."""
+        """Record the reward of a waiting event, and return its lesson."""
         event = self.waiting.pop(event_id)
         self._remember(event._replace(state=state, reward=reward, reward_time=time))
         lesson = self._lesson(event, reward)

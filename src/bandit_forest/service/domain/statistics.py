@@ -107,12 +107,12 @@ class Statistics:
         self.seconds = _FIRST_SECONDS
         """The length of a bucket."""
         self.buckets: dict[int, TimeBucket] = {}
-        """By number: bucket n begins at n times their length, in seconds since 1970."""
+        """Buckets by number: bucket n begins at n times their length, in seconds since 1970."""
         self._last = -1
 
     @property
     def decisions(self) -> int:
-        """How many decisions were taken."""
+        """The number of decisions."""
         return sum(self.propensities.counts)
 
     def add_decision(self, time: float, action: int, propensity: float) -> None:

@@ -73,9 +73,9 @@ class Access:
     Parameters
     ----------
     keys
-        Of the project.
+        Keys of the project.
     requests_per_second
-        For each key; 0: no limit.
+        Requests per second for each key; 0: no limit.
     public
         Paths that need no key and count for no limit.
     """

@@ -235,7 +235,7 @@ class Connection(asyncio.Protocol):
         self._refuse(ServiceError("too_large", f"The body must have at most {self._limits.body_bytes} bytes."))
 
     def _expect(self) -> None:
-        """Give the client time from now on."""
+        """Start the time limit of the client anew."""
         self._deadline = self._loop.time() + self._limits.request_seconds
 
     def _look(self) -> None:

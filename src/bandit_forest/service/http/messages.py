@@ -78,7 +78,7 @@ class Reply:
     answer
         A typed answer, a document, or a response as it is.
     commit
-        To be waited for; None: nothing.
+        Commit that the response waits for; None: nothing.
     error
         The refusal that it tells of.
     headers

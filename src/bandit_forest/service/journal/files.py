@@ -146,7 +146,7 @@ def read_entries(folder: Path, *, after: int = 0, until: int | None = None) -> I
     Parameters
     ----------
     folder
-        Of the journal.
+        Folder of the journal.
     after
         The number of the last operation to leave out.
     until

@@ -88,7 +88,7 @@ class Journal:
             return 0
 
     def append(self, entries: Sequence[Entry]) -> Commit:
-        """Hand over entries, numbered on from the last; give the commit that makes them durable.
+        """Hand over entries, numbered on from the last; return the commit that makes them durable.
 
         In an event loop the group is written when the loop has taken all requests that are there: each commit costs,
         whatever its size.
@@ -185,7 +185,7 @@ class Journal:
         self._link = links[-1]
 
     def _is_there(self) -> bool:
-        """Say whether the file that is open is still the one in the folder."""
+        """Return whether the file that is open is still the one in the folder."""
         try:
             return self._file.stat().st_ino == self._inode
         except FileNotFoundError:

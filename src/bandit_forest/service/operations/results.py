@@ -149,7 +149,7 @@ class TimeBucketStatus(Struct, kw_only=True):
     """Where the stretch begins, in seconds since 1970."""
     seconds: float
     decisions: dict[str, int]
-    """By action."""
+    """Number of decisions by action."""
     rewards: int
     average_reward: float | None
     """In the project's units."""
@@ -181,7 +181,7 @@ class Status(Struct, kw_only=True):
     duplicates: int
     """Second rewards refused or ignored, since start."""
     average_reward: float | None
-    """Of all rewarded decisions, in the project's units."""
+    """Mean reward of all rewarded decisions, in the project's units."""
     uniform_value: float | None
     """What uniform play would have earned on them, estimated."""
     propensity_bounds: tuple[float, ...]

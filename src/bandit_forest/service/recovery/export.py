@@ -34,7 +34,7 @@ def export_journal(project: Project, path: str | os.PathLike[str]) -> int:
     project
         Whose journal is exported.
     path
-        Of the file to write.
+        The file to write.
     """
     folder = project.storage.folder
     journal_end(folder)

@@ -72,14 +72,14 @@ def table(texts: Sequence[Text]) -> Table:
             columns[name] = np.array(values, dtype=np.int64)
         else:
             columns[name] = np.array([None if value == UNKNOWN else value for value in values], dtype=object)
-    places = {action: place for place, action in enumerate(ACTIONS)} | {None: -1}
-    labels = np.array([places[action] for action in columns.pop("occupation")], dtype=np.int16)
+    indices = {action: index for index, action in enumerate(ACTIONS)} | {None: -1}
+    labels = np.array([indices[action] for action in columns.pop("occupation")], dtype=np.int16)
     kinds = {name: "numeric" if name in NUMERIC else "categorical" for name in columns}
     return Table(columns=columns, labels=labels, action_names=ACTIONS, encoder=ContextEncoder(n_bins=5, columns=kinds))
 
 
 def _rows(text: Text) -> Iterator[list[str]]:
-    """Give the rows of one part, without its comment, its blank lines and the dots after its labels."""
+    """Return the rows of one part, without its comment, its blank lines and the dots after its labels."""
     lines = text.content.decode("latin-1").splitlines()
     for number, row in enumerate(csv.reader(lines, skipinitialspace=True), start=1):
         if not row or row[0].startswith("|"):

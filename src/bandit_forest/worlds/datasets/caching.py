@@ -22,7 +22,7 @@ REVISION = 1  # raise it whenever reading or encoding changes
 
 
 def cache_file(name: str, files: Sequence[Path]) -> Path:
-    """Give the place of an encoded data set: its name has the hash of everything that it is made from."""
+    """Return the path of an encoded data set: its name has the hash of everything that it is made from."""
     digest = hashlib.sha256(f"{REVISION} {name}".encode())
     for path in files:
         with path.open("rb") as stream:

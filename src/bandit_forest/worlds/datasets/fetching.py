@@ -35,7 +35,7 @@ class DownloadError(BanditForestError, OSError):
 
 
 def fetch(name: str, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None) -> list[Path]:
-    """Download the files of a data set from UCI, unless they are there already, and give back their places.
+    """Download the files of a data set from UCI, unless they are there already, and return their paths.
 
     An interrupted download goes on where it stopped. Files appear only when they are whole and have the published
     SHA-256.

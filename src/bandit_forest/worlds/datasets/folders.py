@@ -10,7 +10,7 @@ __all__ = ["cache_folder", "data_folder"]
 
 
 def cache_folder() -> Path:
-    """Give the user's cache folder of this package: `XDG_CACHE_HOME`, or what the system is used to."""
+    """Return the user's cache folder of this package: `XDG_CACHE_HOME`, or what the system is used to."""
     if chosen := os.environ.get("XDG_CACHE_HOME"):
         return Path(chosen) / "bandit-forest"
     if sys.platform == "darwin":
@@ -21,6 +21,6 @@ def cache_folder() -> Path:
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Give the folder of the data sets: the one given, else `BANDIT_FOREST_DATA`, else one in the cache folder."""
+    """Return the folder of the data sets: the one given, else `BANDIT_FOREST_DATA`, else one in the cache folder."""
     chosen = folder or os.environ.get("BANDIT_FOREST_DATA") or cache_folder() / "data"
     return Path(chosen).expanduser()

@@ -67,7 +67,7 @@ def _encode(origin: Source, texts: Sequence[Text], table: Table) -> Dataset:
 
 
 def _provenance(origin: Source, texts: Sequence[Text], n_first: int | None) -> str:
-    """Say which files were read, and whether they are the published ones."""
+    """Return a sentence: which files were read, and whether they are the published ones."""
     names = " and ".join(text.path.name for text in texts)
     if n_first is not None:
         return f"only the first {n_first:,} rows, from {names}"

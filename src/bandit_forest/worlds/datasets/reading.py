@@ -52,7 +52,7 @@ class Table:
 
 
 def find_file(source: Source, folder: Path, *names: str) -> Path:
-    """Give the first of these files that exists, or say how to get it."""
+    """Return the first of these files that exists, or refuse with how to get it."""
     for name in names:
         if (folder / name).is_file():
             return folder / name
@@ -74,7 +74,7 @@ def read_text(path: Path) -> Text:
 
 
 def parse_ints(text: Text, n_columns: int, dtype: type[np.integer[Any]], *, start: int = 0) -> NDArray[Any]:
-    """Parse lines of comma-separated ints, a row a line, from a place in the text on."""
+    """Parse lines of comma-separated ints, one row per line, from a position in the text on."""
     if _ANYTHING.search(text.content, start) is None:
         damaged(text.path, "it has no rows")
     lines = io.BytesIO(text.content)

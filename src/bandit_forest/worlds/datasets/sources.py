@@ -58,7 +58,7 @@ NAMES = tuple(SOURCES)
 
 
 def source(name: object, owner: str) -> Source:
-    """Give the source of a data set by its name."""
+    """Return the source of a data set by its name."""
     if not isinstance(name, str) or name not in SOURCES:
         refuse("name", owner, " or ".join(f"'{known}'" for known in NAMES), name)
     return SOURCES[name]
