@@ -40,7 +40,19 @@ API = {
 }
 # Modules that are not for users: their public names are exported elsewhere, or they have a page of another kind.
 INTERNAL = {
-    *("archive", "cli", "compiled", "errors", "forest", "parameters", "policy", "randomness", "reference", "rules"),
+    *(
+        "archive",
+        "atomic",
+        "cli",
+        "compiled",
+        "errors",
+        "forest",
+        "parameters",
+        "policy",
+        "randomness",
+        "reference",
+        "rules",
+    ),
     *("service", "validation", "variables"),
 }
 NOT_SHOWN = {"__version__", "explanation_of"}
