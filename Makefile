@@ -1,11 +1,12 @@
 # Everything runs in .venv, which is made when needed and made again when the build files change.
 PYTHON ?= python3
+PYTHONS ?= python3.12 python3.13 python3.14
 BIN := .venv/bin
 SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
 SAMPLES := build/obp-0.5.7/obp/dataset/obd
 
-.PHONY: demo test test-peers check sanitize bench results reference docs stub format clean
+.PHONY: notebooks wheels demo test test-peers check sanitize clang bench results reference docs stub format clean
 
 demo: .venv/installed
 	$(BIN)/bandit-forest demo
@@ -30,6 +31,11 @@ sanitize: build/sanitize/installed
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  build/sanitize/bin/python -m pytest -p no:cacheprovider -m core tests
 
+# The engine built by clang equals the reference, and clang-tidy finds nothing in it.
+clang: build/clang/installed
+	build/clang/bin/python -m pytest -q -p no:cacheprovider -m core tests/reference
+	timeout 900 clang-tidy -p build/clang-objects --quiet $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
+
 bench: .venv/installed .venv/bench
 	$(BIN)/python benchmarks/speed.py
 
@@ -47,6 +53,14 @@ docs: .venv/docs reference
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python tools/check_site.py
 
+# The notebooks, executed from the first cell to the last.
+notebooks: .venv/notebooks
+	$(BIN)/python tools/run_notebooks.py
+
+# Source archive and wheels in dist/, built and checked; with TEST=--test also tested in empty environments.
+wheels: .venv/release
+	$(BIN)/python tools/wheels.py $(TEST) $(PYTHONS)
+
 stub: .venv/installed
 	$(BIN)/python -m nanobind.stubgen -q -m bandit_forest._core -o $(STUB)
 
@@ -55,7 +69,7 @@ format: .venv/installed
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv build out site
+	rm -rf .venv build dist out site
 
 .venv/tools: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -67,17 +81,19 @@ clean:
 	mkdir -p build
 	touch $@
 
-.venv/bench: .venv/installed
-	$(BIN)/pip install -q --no-build-isolation -e ".[dev,bench]"
+.venv/bench .venv/docs .venv/notebooks .venv/peers .venv/release: .venv/installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev,$(notdir $@)]"
 	touch $@
 
-.venv/docs: .venv/installed
-	$(BIN)/pip install -q --no-build-isolation -e ".[dev,docs]"
+# An environment of its own with the package built in another way: the tools of .venv, and these settings of CMake.
+define other-build
+	$(PYTHON) -m venv --system-site-packages build/$(1)
+	$(PYTHON) -c "import pathlib; site = next(pathlib.Path('.venv/lib').glob('python*/site-packages')).resolve(); \
+	  next(pathlib.Path('build/$(1)/lib').glob('python*/site-packages')).joinpath('tools.pth').write_text(str(site))"
+	build/$(1)/bin/python -m pip install -q --no-build-isolation --no-deps --ignore-installed . \
+	  $(patsubst %,--config-settings=cmake.define.%,$(2) BANDIT_FOREST_WERROR=ON) --config-settings=build-dir=build/$(1)-objects
 	touch $@
-
-.venv/peers: .venv/installed
-	$(BIN)/pip install -q --no-build-isolation -e ".[dev,peers]"
-	touch $@
+endef
 
 # obp does not install on Python 3.11: only its files are wanted.
 $(SAMPLES):
@@ -86,9 +102,7 @@ $(SAMPLES):
 	tar -xzf build/obp-0.5.7.tar.gz -C build $(@:build/%=%)
 
 build/sanitize/installed: .venv/installed
-	$(PYTHON) -m venv --system-site-packages build/sanitize
-	$(PYTHON) -c "import pathlib, sys; site = next(pathlib.Path('.venv/lib').glob('python*/site-packages')).resolve(); \
-	  next(pathlib.Path('build/sanitize/lib').glob('python*/site-packages')).joinpath('tools.pth').write_text(str(site))"
-	build/sanitize/bin/python -m pip install -q --no-build-isolation --no-deps --ignore-installed . \
-	  --config-settings=cmake.define.BANDIT_FOREST_SANITIZE=ON --config-settings=cmake.define.BANDIT_FOREST_WERROR=ON --config-settings=build-dir=build/sanitize-objects
-	touch $@
+	$(call other-build,sanitize,BANDIT_FOREST_SANITIZE=ON)
+
+build/clang/installed: .venv/installed
+	$(call other-build,clang,CMAKE_CXX_COMPILER=clang++ CMAKE_EXPORT_COMPILE_COMMANDS=ON)

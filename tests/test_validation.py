@@ -36,7 +36,13 @@ SENTENCE = re.compile(r"The '(\w+)' of Owner\.method must be [^\n]+\. Got [^\n]+
 NOT_NUMBERS: list[Any] = [
     *(None, "0.5", b"1", "one", [], [0.5], (0.5,), {}, {1}, object(), print, 1j, np.complex128(1)),
     *(np.array([0.5]), np.array([]), np.array([[1]]), np.array("1"), np.array(None), np.array(1j)),
-    *(np.datetime64("2020-01-01"), np.timedelta64(1), np.array(np.timedelta64(1)), np.void(b"1"), np.str_("1")),
+    *(
+        np.datetime64("2020-01-01"),
+        np.timedelta64(1, "s"),
+        np.array(np.timedelta64(1, "s")),
+        np.void(b"1"),
+        np.str_("1"),
+    ),
 ]
 SIZES = st.integers(1, 130)
 

@@ -183,7 +183,8 @@ void Forest<Growth>::grow(Team& team, std::size_t member, std::uint64_t event) {
 }
 
 template <class Growth>
-ConstWords Forest<Growth>::available_to(std::size_t event, const Contexts& contexts, ConstWords available) const {
+ConstWords Forest<Growth>::available_to(std::size_t event, [[maybe_unused]] const Contexts& contexts,
+                                        ConstWords available) const {
     const std::size_t words = words_for(settings_.n_actions);
     assert(available.size() == words || available.size() == contexts.n_events * words);
     return available.size() == words ? available : available.subspan(event * words, words);

@@ -19,7 +19,7 @@ struct Range {
 
 class Team {
    public:
-    explicit Team(std::size_t n_members) : n_members_(n_members) {}
+    explicit Team(std::size_t n_members) : n_members_(std::max<std::size_t>(n_members, 1)) {}
 
     // Calls work(member) on a thread for each member; the caller's is member 0.
     template <class Work>
