@@ -20,6 +20,8 @@ class FeatureError(InvalidArgumentError):
         The value that is refused.
     row
         Number of its row in a batch.
+    noun
+        What the features describe.
 
     Examples
     --------
@@ -27,10 +29,12 @@ class FeatureError(InvalidArgumentError):
     The 'age' of the context in row 3 must be a finite number. Got 'old' instead.
     """
 
-    def __init__(self, feature: str | None, rule: str, value: object, *, row: int | None = None) -> None:
+    def __init__(
+        self, feature: str | None, rule: str, value: object, *, row: int | None = None, noun: str = "context"
+    ) -> None:
         self.feature, self.rule, self.value, self.row = feature, rule, value, row
         self.parameter = feature
-        where = "the context" if row is None else f"the context in row {row}"
+        where = f"the {noun}" if row is None else f"the {noun} in row {row}"
         subject = f"The '{feature}' of {where}" if feature is not None else where[0].upper() + where[1:]
         super().__init__(f"{subject} must be {rule}. Got {shown(value)} instead.")
 

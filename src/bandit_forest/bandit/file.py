@@ -68,7 +68,7 @@ def restore_bandit(bandit: Bandit, parts: Parts, name: str) -> None:
     bandit.registry.restore(header["actions"])
     model = bandit.model
     model.warm_up_draws = saved["warm_up_draws"]
-    model._kinds = saved["kinds"]
+    model._kinds = dict(saved["kinds"])  # a list of pairs; files of before have an object
     model.warm_up_contexts = saved["contexts"]
     model.warm_up_lessons = [Lesson(*lesson) for lesson in saved["lessons"]]
     if header["forest"] is not None:
@@ -91,7 +91,7 @@ def _model_header(model: Model) -> dict[str, Any]:
     header = {
         "features": [[name, feature_to_json(feature)] for name, feature in model.schema.features.items()],
         "encoder": None if encoder is None else encoder.to_json(),
-        "kinds": model._kinds,
+        "kinds": list(model._kinds.items()),  # their order is that of the variables
         "warm_up_draws": model.warm_up_draws,
         "contexts": model.warm_up_contexts,
         "lessons": [list(lesson) for lesson in model.warm_up_lessons],

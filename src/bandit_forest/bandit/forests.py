@@ -11,7 +11,7 @@ from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.forest import BanditForest
 
-__all__ = ["all_parameters", "engine_of", "make_forest", "takes_order"]
+__all__ = ["all_parameters", "engine_of", "forest_arguments", "make_forest", "takes_order"]
 
 _RULES = ("Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining")
 _ENGINES = {"Elimination": "elimination-1", "Greedy": "greedy-2"}
@@ -28,7 +28,7 @@ def make_forest(
         thresholds=encoder.thresholds,
         variable_names=variable_names,
         action_names=action_names,
-        **_arguments(parameters),
+        **forest_arguments(parameters),
     )
 
 
@@ -41,7 +41,7 @@ def all_parameters(given: Mapping[str, Any], owner: str) -> dict[str, Any]:
     'Greedy'
     """
     try:
-        forest = BanditForest(n_variables=1, n_actions=2, **_arguments(given))
+        forest = BanditForest(n_variables=1, n_actions=2, **forest_arguments(given))
     except TypeError as error:  # an unknown parameter
         known = "n_trees, max_depth, variable_share, max_nodes, seed, growth and exploration"
         raise InvalidArgumentError(f"The parameters of {owner} must be among {known}: {error}.") from None
@@ -68,7 +68,7 @@ def takes_order(parameters: Mapping[str, Any]) -> bool:
     return bool(parameters["growth"]["rule"] == "Greedy")
 
 
-def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+def forest_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of a forest: lists become ranges, and tables with a 'rule' become rules."""
     return {name: _argument(name, value) for name, value in given.items()}
 

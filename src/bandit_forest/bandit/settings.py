@@ -14,7 +14,7 @@ from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_int
 
-__all__ = ["BanditSettings"]
+__all__ = ["BanditSettings", "declared_features"]
 
 _MOST_WARM_UP = 1_000_000
 
@@ -48,7 +48,7 @@ class BanditSettings:
         parameters = all_parameters(forest, "the forest")
         ordered = is_forest and takes_order(parameters)
         return cls(
-            features=None if features is None else _features(features, owner, ordered=ordered),
+            features=declared_features(features, owner, ordered=ordered),
             rewards=RewardRange.of(reward_range, owner),
             capacity=ActionRegistry.capacity_for(n_actions, capacity, owner),
             warm_up_events=check_int(warm_up_events, "warm_up_events", owner, high=_MOST_WARM_UP),
@@ -81,8 +81,10 @@ class BanditSettings:
         )
 
 
-def _features(features: Any, owner: str, *, ordered: bool) -> dict[str, Feature]:
+def declared_features(features: Any, owner: str, *, ordered: bool = True) -> dict[str, Feature] | None:
     """Return declared features; the name of a kind stands for the feature with its defaults, and may be missing."""
+    if features is None:
+        return None
     rule = "a mapping from names to features, or to one of " + ", ".join(f"'{kind}'" for kind in KINDS)
     if not isinstance(features, Mapping) or not features:
         refuse("features", owner, rule, features)

@@ -1,0 +1,78 @@
+"""Decisions among offered actions: each knows the chosen action by its id, and what `learn` will need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["PairDecision", "PairDecisions", "PairRanking", "Read"]
+
+Read = bytes | dict[str, Any]
+"""A checked context or action: its variables, one byte each, or as it came while the features are learned."""
+
+
+class PairDecision(NamedTuple):
+    """One of the offered actions, to be given to `PairBandit.learn` with its reward."""
+
+    action: str | int
+    """The id of the action."""
+    propensity: float
+    """The probability with which the action was drawn."""
+    version: int
+    """Number of lessons that the bandit had learned."""
+    context: Read
+    """The checked context, as `learn` needs it."""
+    features: Read
+    """The checked features of the action, as `learn` needs them."""
+
+    def __repr__(self) -> str:
+        return f"PairDecision(action={self.action!r}, propensity={self.propensity:.4g}, version={self.version})"
+
+
+class PairRanking(NamedTuple):
+    """The offered actions in an order that was drawn without replacement."""
+
+    first: PairDecision
+    """The action of the first rank, to be learned with its reward."""
+    actions: list[str | int]
+    """The ids of all ranked actions, the first rank first."""
+    propensities: dict[str | int, float]
+    """The probability with which each offered action would have had the first rank."""
+
+
+class PairDecisions(Sequence[PairDecision]):
+    """The decisions of a batch, to be given to `PairBandit.learn_many` with their rewards.
+
+    Parameters
+    ----------
+    events
+        What names each event in its column.
+    decisions
+        The decision of each event.
+    """
+
+    def __init__(self, events: list[Any], decisions: list[PairDecision]) -> None:
+        self.events = events
+        self._decisions = decisions
+
+    @property
+    def actions(self) -> list[str | int]:
+        """The ids of the chosen actions."""
+        return [decision.action for decision in self._decisions]
+
+    @property
+    def propensities(self) -> list[float]:
+        """The probability with which each was drawn."""
+        return [decision.propensity for decision in self._decisions]
+
+    def __len__(self) -> int:
+        return len(self._decisions)
+
+    def __getitem__(self, number: int) -> PairDecision:  # type: ignore[override]
+        return self._decisions[number]
+
+    def __iter__(self) -> Iterator[PairDecision]:
+        return iter(self._decisions)
+
+    def __repr__(self) -> str:
+        return f"<PairDecisions: {len(self)} events>"

@@ -1,0 +1,356 @@
+"""PairBandit: features of context and actions in, ids out."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest import archive
+from bandit_forest.bandit.features.kinds import Feature
+from bandit_forest.bandit.naming import importance_by_feature
+from bandit_forest.bandit.pairs import file, frames
+from bandit_forest.bandit.pairs.decisions import PairDecision, PairDecisions, PairRanking, Read
+from bandit_forest.bandit.pairs.explanation import PairExplanation, explain, importance_by_side
+from bandit_forest.bandit.pairs.model import PairLesson, PairModel
+from bandit_forest.bandit.pairs.offer import Offer
+from bandit_forest.bandit.rewards import RewardRange
+from bandit_forest.bandit.settings import declared_features
+from bandit_forest.errors import refuse
+from bandit_forest.forest.pairs import PairForest
+from bandit_forest.validation import check_int, check_propensity, key_number
+
+__all__ = ["PairBandit"]
+
+ID = "id"
+"""The key under which an action has its id."""
+_MOST_OFFERED = 2**16
+_MOST_WARM_UP = 1_000_000
+
+
+class PairBandit:
+    """Learn which of the offered actions to take, from features of the context and of the actions.
+
+    Each event brings its own actions, as mappings from names of features to values, with an `id`. They may come and go:
+    one that was never seen is judged by its features, and one that was seen often is known by its id as well. Features
+    are those of `Bandit`, on both sides: declared, or learned from the first lessons, until which actions are drawn
+    uniformly. All methods may be called from several threads. Everything is a function of the lessons in their order.
+
+    Parameters
+    ----------
+    reward_range
+        Lowest and highest reward.
+    context_features, action_features
+        What a context and an action hold, as in `Bandit`; the `id` is not a feature. None: names and kinds are learned.
+    warm_up_events
+        Number of lessons from which features are learned, where they are not declared.
+    seed
+        Seed of all draws.
+    forest
+        Other parameters of `PairForest`, such as {"n_trees": 20}.
+
+    Examples
+    --------
+    >>> bandit = PairBandit()
+    >>> offered = [{"id": "a17", "price": 9.9, "kind": "phone"}, {"id": "a18", "price": 3.5, "kind": "case"}]
+    >>> decision = bandit.decide({"age": 42, "member": True}, actions=offered)
+    >>> bandit.learn(decision, reward=1.0)
+    >>> bandit
+    <PairBandit: 199 more lessons before the features are learned>
+    """
+
+    def __init__(
+        self,
+        *,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        context_features: Mapping[str, Feature | str] | None = None,
+        action_features: Mapping[str, Feature | str] | None = None,
+        warm_up_events: int = 200,
+        seed: int = 0,
+        forest: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.rewards = RewardRange.of(reward_range, "PairBandit")
+        if action_features is not None and ID in action_features:
+            refuse("action_features", "PairBandit", f"without '{ID}', which names an action", action_features)
+        self._lock = threading.RLock()
+        self.model = PairModel(
+            context_features=declared_features(context_features, "PairBandit"),
+            action_features=declared_features(action_features, "PairBandit"),
+            warm_up_events=check_int(warm_up_events, "warm_up_events", "PairBandit", high=_MOST_WARM_UP),
+            forest={"seed": seed, **(forest or {})},
+        )
+
+    def __repr__(self) -> str:
+        left = self.model.warm_up_left
+        state = f"{left} more lessons before the features are learned" if left else f"{self.version} lessons learned"
+        return f"<PairBandit: {state}>"
+
+    @property
+    def version(self) -> int:
+        """The number of lessons learned."""
+        return self.model.version
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The lowest and the highest reward."""
+        return self.rewards.low, self.rewards.high
+
+    @property
+    def context_features(self) -> dict[str, Feature]:
+        """The features of contexts that are known."""
+        return dict(self.model.context.schema.features)
+
+    @property
+    def action_features(self) -> dict[str, Feature]:
+        """The features of actions that are known."""
+        return dict(self.model.action.schema.features)
+
+    @property
+    def forest(self) -> PairForest | None:
+        """The forest inside; None while the features are learned. For reading only."""
+        return self.model.forest
+
+    def decide(
+        self, context: Any, *, actions: Sequence[Mapping[str, Any]], key: int | str | bytes | None = None
+    ) -> PairDecision:
+        """Return a decision among the actions that are offered.
+
+        Parameters
+        ----------
+        context
+            A mapping from the names of features to their values.
+        actions
+            One such mapping for each offered action, with its `id`, a text or an int.
+        key
+            Name of the draw, for example the event's id: the same key draws the same action. None: draws are numbered.
+        """
+        with self._lock:
+            offer = self.read(context, actions, "decide")
+            index, propensity = self.model.decide(offer, key)
+            return self._decision(offer, index, propensity)
+
+    def rank(
+        self,
+        context: Any,
+        *,
+        actions: Sequence[Mapping[str, Any]],
+        n_ranked: int | None = None,
+        key: int | str | bytes | None = None,
+    ) -> PairRanking:
+        """Return the offered actions in an order that is drawn without replacement; the first is what `decide` draws.
+
+        Parameters
+        ----------
+        context, actions, key
+            As in `decide`.
+        n_ranked
+            Number of ranks; None: all offered actions are ranked.
+        """
+        with self._lock:
+            offer = self.read(context, actions, "rank")
+            owner = "PairBandit.rank"
+            ranks = check_int(len(offer.ids) if n_ranked is None else n_ranked, "n_ranked", owner, high=len(offer.ids))
+            order, propensities = self.model.rank(offer, key)
+            first = self._decision(offer, order[0], propensities[order[0]])
+            shares = dict(zip(offer.ids, propensities, strict=True))
+            return PairRanking(first, [offer.ids[index] for index in order[:ranks]], shares)
+
+    @overload
+    def learn(self, given: PairDecision, /, *, reward: float) -> None: ...
+
+    @overload
+    def learn(self, given: Any, /, action: Mapping[str, Any], reward: float, *, propensity: float) -> None: ...
+
+    def learn(
+        self,
+        given: Any,
+        /,
+        action: Mapping[str, Any] | None = None,
+        reward: float | None = None,
+        *,
+        propensity: float | None = None,
+    ) -> None:
+        """Learn the reward of a decision, or of an action that was taken elsewhere.
+
+        Parameters
+        ----------
+        given
+            A decision of this bandit; or the context of an event that was decided elsewhere.
+        action, propensity
+            With a context: the action that was taken, with its id, and the probability with which it was drawn.
+        reward
+            What the action earned, in the range of rewards.
+        """
+        owner = "PairBandit.learn"
+        value = self.rewards.scale(self.rewards.check(reward, owner))
+        with self._lock:
+            if isinstance(given, PairDecision):
+                if action is not None or propensity is not None:
+                    refuse("action", owner, "left out with a decision, which knows it", action)
+                lesson = PairLesson(given.context, given.features, given.action, value, given.propensity)
+            else:
+                number, features = self._read_action(action, 0, owner)
+                share = check_propensity(propensity, owner)
+                lesson = PairLesson(self.model.context.read(given), features, number, value, share)
+            self.model.learn([lesson])
+
+    def decide_many(self, rows: Any, *, event: str, keys: Sequence[int | str | bytes] | None = None) -> PairDecisions:
+        """Return a decision for each event of a table with one row per offered action; nothing is learned in between.
+
+        Parameters
+        ----------
+        rows
+            A list of mappings, a mapping of columns, or a frame of pandas, Polars or PyArrow. Rows of one event stand
+            together. Columns named like features of the context are the context's, and the same in all rows of an
+            event; all others are the action's, with its id in `id`. The features of the context must be known.
+        event
+            Name of the column that names the events.
+        keys
+            Names of the draws, one for each event.
+        """
+        with self._lock:
+            return frames.decide_many(self, rows, event, keys)
+
+    def learn_many(self, decisions: PairDecisions, rewards: Sequence[float] | NDArray[np.float64]) -> None:
+        """Learn the rewards of a batch of decisions, in their order."""
+        owner = "PairBandit.learn_many"
+        if not isinstance(decisions, PairDecisions):
+            refuse("decisions", owner, "what decide_many has returned", decisions)
+        values = self.rewards.scale_many(self.rewards.check_many(rewards, len(decisions), owner))
+        with self._lock:
+            self.model.learn(
+                [
+                    PairLesson(decision.context, decision.features, decision.action, value, decision.propensity)
+                    for decision, value in zip(decisions, values.tolist(), strict=True)
+                ]
+            )
+
+    def fit(self, contexts: Any, actions: Any) -> Self:
+        """Learn the features of both sides from rows, before anything else is learned.
+
+        Parameters
+        ----------
+        contexts, actions
+            Lists of mappings, mappings of columns, or frames. An `id` of actions is left out.
+        """
+        with self._lock:
+            frames.fit(self, contexts, actions)
+        return self
+
+    def mean_rewards(self, context: Any, *, actions: Sequence[Mapping[str, Any]]) -> dict[str | int, float | None]:
+        """Return the estimated mean reward of each offered action, in the range of rewards; None while unknown."""
+        with self._lock:
+            offer = self.read(context, actions, "mean_rewards")
+            means = self.model.mean_rewards(offer)
+            values = [None if mean is None else self.rewards.unscale(mean) for mean in means]
+            return dict(zip(offer.ids, values, strict=True))
+
+    def propensities(self, context: Any, *, actions: Sequence[Mapping[str, Any]]) -> dict[str | int, float]:
+        """Return the probability with which `decide` would draw each offered action."""
+        with self._lock:
+            offer = self.read(context, actions, "propensities")
+            return dict(zip(offer.ids, self.model.propensities(offer), strict=True))
+
+    def explain(self, context: Any, *, actions: Sequence[Mapping[str, Any]]) -> PairExplanation:
+        """Return why the best of the offered actions is the best, and what would have changed it."""
+        with self._lock:
+            offer = self.read(context, actions, "explain")
+            return explain(self.model, offer, self.rewards)
+
+    def importance(self) -> dict[str, dict[str, float]]:
+        """Return the importance of each feature by side: its share of what the splits of all trees explain.
+
+        Examples
+        --------
+        >>> bandit = PairBandit(context_features={"age": "numeric"}, action_features={"price": "numeric"})
+        >>> _ = bandit.fit({"age": [20, 30]}, {"price": [1.0, 2.0]})
+        >>> bandit.importance()
+        {'context': {'age': 0.0}, 'action': {'price': 0.0}}
+        """
+        with self._lock:
+            shares = self.model.known_forest("PairBandit.importance").variable_importance()
+            n_context = self.model.context.n_variables
+            return {
+                "context": importance_by_feature(shares[:n_context], self.model.context.feature_of_variables()),
+                "action": importance_by_feature(shares[n_context:], self.model.action.feature_of_variables()),
+            }
+
+    def importance_by_side(self, contexts: Sequence[Any], actions: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+        """Return how much of the variance of the estimates is due to the context, the action, and the pair of both.
+
+        It is the analysis of variance of the estimates of all pairs of some contexts and some actions: the variance of
+        the mean over actions, that of the mean over contexts, and what is left.
+
+        Parameters
+        ----------
+        contexts, actions
+            At least two of each; a few dozen are enough.
+        """
+        owner = "PairBandit.importance_by_side"
+        with self._lock:
+            self.model.known_forest(owner)
+            if len(contexts) < 2 or len(actions) < 2:
+                refuse("contexts", owner, "at least two contexts and two actions", contexts)
+            offers = [self.read(context, actions, "importance_by_side") for context in contexts]
+            return importance_by_side(np.array([self.model.mean_rewards(offer) for offer in offers], dtype=np.float64))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, whole or not at all."""
+        archive.write(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of a saved bandit."""
+        with self._lock:
+            return file.pack(self.model, self.rewards)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a bandit that `save` has written; it goes on as if it had never stopped."""
+        return cls.from_bytes(Path(path).read_bytes(), os.fspath(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "data") -> Self:
+        """Return a bandit that `to_bytes` gave."""
+        bandit = cls.__new__(cls)
+        bandit._lock = threading.RLock()
+        bandit.model, bandit.rewards = file.unpack(data, name)
+        return bandit
+
+    def read(self, context: Any, actions: Any, method: str) -> Offer:
+        """Return a checked event."""
+        owner = f"PairBandit.{method}"
+        if isinstance(actions, (str, bytes, Mapping)) or not isinstance(actions, Sequence):
+            refuse("actions", owner, "a list of mappings, one for each offered action", actions)
+        if not 1 <= len(actions) <= _MOST_OFFERED:
+            refuse("actions", owner, f"1 to {_MOST_OFFERED} mappings, one for each offered action", actions)
+        read = self.model.context.read(context)
+        pairs = [self._read_action(action, row, owner) for row, action in enumerate(actions)]
+        ids, features = map(list, zip(*pairs, strict=True))
+        if len(set(ids)) != len(ids):
+            refuse("actions", owner, "actions with different ids", ids)
+        numbers = np.array([_name_number(number) for number in ids], dtype=np.uint64)
+        return Offer(read, ids, features, numbers)
+
+    def _read_action(self, given: Any, row: int, owner: str) -> tuple[str | int, Read]:
+        if not isinstance(given, Mapping):
+            refuse("actions", owner, f"mappings from the names of features to values, with an '{ID}'", given)
+        features = dict(given)
+        number = features.pop(ID, None)
+        if number.__class__ is not str and number.__class__ is not int:
+            refuse(ID, owner, "a text or an int, for each action", number)
+        return number, self.model.action.read(features, row=row)
+
+    def _decision(self, offer: Offer, index: int, propensity: float) -> PairDecision:
+        return PairDecision(offer.ids[index], propensity, self.version, offer.context, offer.actions[index])
+
+
+@lru_cache(maxsize=2**16, typed=True)
+def _name_number(number: str | int) -> int:
+    """Return the number of an id in the table of names; most ids come again and again."""
+    return key_number(number, "PairBandit")

@@ -1,0 +1,122 @@
+"""One side of a pair: the features of contexts or of actions, declared, or learned from the first lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bandit_forest.bandit.errors import FeatureError
+from bandit_forest.bandit.features.fitting import kind_of, tell_features
+from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feature_to_json
+from bandit_forest.bandit.features.schema import Schema
+from bandit_forest.bandit.features.values import as_context, plain
+from bandit_forest.bandit.pairs.decisions import Read
+from bandit_forest.encoding import ContextEncoder
+
+__all__ = ["Side"]
+
+
+class Side:
+    r"""Read contexts, or actions, strictly; refusals name the side and the feature.
+
+    Parameters
+    ----------
+    noun
+        What is read: "context" or "action".
+    features
+        Declared features. None: names and kinds are learned too, and each feature may be missing.
+
+    Examples
+    --------
+    >>> side = Side("action", None)
+    >>> rows = [side.read({"price": price}) for price in (1.0, 2.0, 3.0)]
+    >>> side.fit(rows)
+    >>> side.read({"price": 2.5})
+    b'\x01\x00'
+    """
+
+    def __init__(self, noun: str, features: Mapping[str, Feature] | None) -> None:
+        self.noun = noun
+        self.features = None if features is None else dict(features)
+        self.schema = Schema(features or {}, None)
+        self._kinds: dict[str, str | None] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is to be learned before rows can be encoded."""
+        return self.features is None or any(feature.is_learned for feature in self.features.values())
+
+    @property
+    def n_variables(self) -> int:
+        """The number of variables."""
+        assert self.schema.encoder is not None
+        return self.schema.encoder.n_variables
+
+    def read(self, given: Any, *, row: int | None = None) -> Read:
+        """Check a row and return what is to be remembered of it; `row` is its number among those that were given."""
+        try:
+            if self.schema.is_learned:
+                return self.schema.encode(given)
+            return self.schema.check(given) if self.features is not None else self._check_kinds(given)
+        except FeatureError as error:
+            raise FeatureError(error.feature, error.rule, error.value, row=row, noun=self.noun) from None
+
+    def note(self, read: Read) -> None:
+        """Remember the kinds of the features of a lesson, while they are learned."""
+        if self.features is None and isinstance(read, dict):
+            self._kinds |= self._told_kinds(read)
+
+    def fit(self, rows: Sequence[Read]) -> None:
+        """Learn what is open from checked rows."""
+        for row in rows:
+            self.note(row)
+        features = tell_features(self._kinds, ordered=True) if self.features is None else self.features
+        self.schema = Schema.fit(features, [row for row in rows if isinstance(row, dict)])
+
+    def encode(self, read: Read) -> bytes:
+        """Return the variables of a checked row, one byte each."""
+        return read if isinstance(read, bytes) else self.schema.encode(read)
+
+    def feature_of_variables(self) -> list[str]:
+        """Return the feature that each variable is made of."""
+        assert self.schema.encoder is not None
+        features = []
+        for column, rule in self.schema.encoder.columns_.items():
+            variables = {variable for variable in rule.outcome_names(column) if variable is not None}
+            features += [self.schema.feature_of(column)] * len(variables)
+        return features
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a file holds of a side."""
+        encoder = self.schema.encoder
+        return {
+            "features": [[name, feature_to_json(feature)] for name, feature in self.schema.features.items()],
+            "encoder": None if encoder is None else encoder.to_json(),
+            "kinds": list(self._kinds.items()),  # their order is that of the variables
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take over what `to_json` gave."""
+        self._kinds = dict(saved["kinds"])
+        if saved["encoder"] is not None:
+            features = {name: feature_from_json(feature) for name, feature in saved["features"]}
+            self.schema = Schema(features, ContextEncoder.from_json(saved["encoder"]).columns_)
+
+    def _check_kinds(self, given: Any) -> dict[str, Any]:
+        row = {name: plain(value) for name, value in as_context(given).items()}
+        if not row:
+            raise FeatureError(None, "a mapping with at least one feature", given)
+        self._told_kinds(row)
+        return row
+
+    def _told_kinds(self, row: dict[str, Any]) -> dict[str, str | None]:
+        """Return the kinds of the features that are known with those of a row, or refuse a contradiction."""
+        told: dict[str, str | None] = {}
+        for name, value in row.items():
+            if not isinstance(name, str):
+                raise FeatureError(repr(name), "named by a text", value)
+            kind, known = kind_of(name, value), self._kinds.get(name)
+            if kind is not None and known is not None and kind != known:
+                raise FeatureError(name, f"{known}, as in the events before", value)
+            told[name] = known or kind
+        return told

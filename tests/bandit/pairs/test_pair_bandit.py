@@ -1,0 +1,200 @@
+"""PairBandit: offered actions with features, from the first event on."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bandit_forest import Bandit, DamagedFileError, InvalidArgumentError
+from bandit_forest.bandit import NumericFeature
+from bandit_forest.bandit.pairs import PairBandit
+
+FOREST = {"n_trees": 4}
+DECLARED = {
+    "context_features": {"age": NumericFeature(thresholds=(30, 50)), "member": "boolean"},
+    "action_features": {"price": NumericFeature(thresholds=(5, 10, 15)), "new": "boolean"},
+}
+
+
+def event(rng, n_offered=5):
+    context = {"age": float(rng.integers(18, 80)), "member": bool(rng.integers(2))}
+    actions = [
+        {"id": f"a{number}", "price": float(rng.integers(1, 20)), "kind": str(rng.choice(["phone", "case", "cable"]))}
+        for number in rng.permutation(50)[:n_offered].tolist()
+    ]
+    return context, actions
+
+
+def reward_of(context, action):
+    return 8.0 if (context["age"] >= 40) == (action["price"] >= 10) else 1.0
+
+
+def taught(n_events=800, **parameters):
+    bandit = PairBandit(reward_range=(0, 10), warm_up_events=50, forest=FOREST, **parameters)
+    rng = np.random.default_rng(1)
+    for _ in range(n_events):
+        context, actions = event(rng)
+        decision = bandit.decide(context, actions=actions)
+        chosen = next(action for action in actions if action["id"] == decision.action)
+        bandit.learn(decision, reward=reward_of(context, chosen))
+    return bandit
+
+
+@pytest.fixture(scope="module")
+def bandit():
+    return taught()
+
+
+def test_it_learns_which_action_suits_which_context(bandit):
+    rng = np.random.default_rng(9)
+    earned = []
+    for number in range(100):
+        context, actions = event(rng)
+        fresh = [action | {"id": f"fresh {number} {action['id']}"} for action in actions]
+        decision = bandit.decide(context, actions=fresh, key=number)
+        chosen = next(action for action in fresh if action["id"] == decision.action)
+        earned.append(reward_of(context, chosen) / max(reward_of(context, action) for action in fresh))
+    assert np.mean(earned) > 0.9
+
+
+def test_decisions_are_uniform_while_features_are_learned():
+    bandit = PairBandit(warm_up_events=3)
+    context, actions = event(np.random.default_rng(0))
+    decision = bandit.decide(context, actions=actions)
+    assert decision.propensity == 0.2
+    assert bandit.mean_rewards(context, actions=actions)[decision.action] is None
+    ranking = bandit.rank(context, actions=actions, key="e")
+    assert sorted(ranking.actions) == sorted(action["id"] for action in actions)
+    assert ranking.first.action == bandit.decide(context, actions=actions, key="e").action
+    for _ in range(3):
+        bandit.learn(decision, reward=1.0)
+    assert repr(bandit) == "<PairBandit: 3 lessons learned>"
+    bandit.learn(context, actions[0], 0.0, propensity=0.5)
+    assert bandit.version == 4
+
+
+def test_rankings_and_propensities(bandit):
+    context, actions = event(np.random.default_rng(2))
+    ranking = bandit.rank(context, actions=actions, n_ranked=3, key="e1")
+    assert len(ranking.actions) == 3
+    assert ranking.actions[0] == ranking.first.action == bandit.decide(context, actions=actions, key="e1").action
+    assert ranking.propensities == bandit.propensities(context, actions=actions)
+    assert ranking.first.propensity == ranking.propensities[ranking.first.action]
+    assert math.isclose(sum(ranking.propensities.values()), 1.0)
+    assert min(ranking.propensities.values()) > 0.0
+
+
+@pytest.mark.parametrize("n_events", [10, 200])
+def test_a_saved_bandit_goes_on_as_if_it_had_never_stopped(tmp_path, n_events):
+    bandit = taught(n_events)
+    bandit.save(tmp_path / "pairs.bf")
+    loaded = PairBandit.load(tmp_path / "pairs.bf")
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        context, actions = event(rng)
+        decisions = [each.decide(context, actions=actions) for each in (bandit, loaded)]
+        assert decisions[0] == decisions[1]
+        for each, decision in zip((bandit, loaded), decisions, strict=True):
+            each.learn(decision, reward=5.0)
+    assert bandit.to_bytes() == loaded.to_bytes()
+
+
+def test_other_files_are_refused(tmp_path):
+    Bandit(actions=["a", "b"]).save(tmp_path / "bandit.bf")
+    with pytest.raises(DamagedFileError, match="does not hold a PairBandit"):
+        PairBandit.load(tmp_path / "bandit.bf")
+    data = taught(60).to_bytes()
+    with pytest.raises(DamagedFileError):
+        PairBandit.from_bytes(data[:-40])
+
+
+def test_frames_have_one_row_per_offered_action():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    rows, contexts = [], []
+    for number in range(20):
+        context, actions = event(rng, n_offered=int(rng.integers(1, 5)))
+        contexts.append((context, actions))
+        rows += [{"event": f"e{number}"} | context | action for action in actions]
+    bandit = PairBandit(forest=FOREST)
+    bandit.fit([context for context, _ in contexts], [action for _, actions in contexts for action in actions])
+    keys = [f"e{number}" for number in range(20)]
+    decisions = bandit.decide_many(pandas.DataFrame(rows), event="event", keys=keys)
+    assert decisions.events == keys
+    for key, (context, actions), decision in zip(keys, contexts, decisions, strict=True):
+        assert decision == bandit.decide(context, actions=actions, key=key)
+    bandit.learn_many(decisions, np.linspace(0, 1, 20))
+    assert bandit.version == 20
+    with pytest.raises(InvalidArgumentError, match="must be rows with the same context"):
+        bandit.decide_many([rows[0] | {"age": 1.0, "id": "other"}, rows[0]], event="event")
+    with pytest.raises(InvalidArgumentError, match="stand together"):
+        bandit.decide_many([rows[0], rows[-1], rows[0]], event="event")
+
+
+def test_an_explanation_tells_why_and_what_would_have_changed_it(bandit):
+    context = {"age": 60.0, "member": True}
+    actions = [{"id": "dear", "price": 15.0, "kind": "phone"}, {"id": "cheap", "price": 2.0, "kind": "phone"}]
+    told = bandit.explain(context, actions=actions)
+    assert told.best == "dear"
+    assert told.reasons[0].feature == "price"
+    assert told.reasons[0].difference > 3.0
+    assert {("context", "cheap"), ("action", "cheap")} <= {(change.side, change.action) for change in told.changes}
+    assert any(change.test.startswith("age < ") for change in told.changes)
+    assert "dear is ahead by its price" in told.to_text()
+    assert sum(told.propensities.values()) == pytest.approx(1.0)
+
+
+def test_importance_by_feature_and_by_side(bandit):
+    importance = bandit.importance()
+    assert importance["context"]["age"] + importance["action"]["price"] > 0.8
+    rng = np.random.default_rng(4)
+    contexts = [event(rng)[0] for _ in range(30)]
+    actions = [action | {"id": number} for number, action in enumerate(event(rng, 30)[1])]
+    sides = bandit.importance_by_side(contexts, actions)
+    assert sides["pair"] > 0.7
+    assert sum(sides.values()) == pytest.approx(1.0)
+
+
+ONE = [{"id": "a", "price": 3.0, "new": True}]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda b: b.decide({"age": "old"}, actions=ONE), "The 'age' of the context must be"),
+        (
+            lambda b: b.decide({"age": 3}, actions=[ONE[0] | {"price": "x"}]),
+            "The 'price' of the action in row 0 must be",
+        ),
+        (
+            lambda b: b.decide({"age": 3}, actions=[ONE[0] | {"size": 1}]),
+            "The 'size' of the action in row 0 must be left",
+        ),
+        (lambda b: b.decide({"age": 3}, actions=[]), "The 'actions' of PairBandit.decide must be 1 to"),
+        (lambda b: b.decide({"age": 3}, actions={"id": 3}), "The 'actions' of PairBandit.decide must be"),
+        (lambda b: b.decide({"age": 3}, actions=[{"price": 3.0}]), "The 'id' of PairBandit.decide must be a text"),
+        (lambda b: b.decide({"age": 3}, actions=ONE * 2), "The 'actions' of PairBandit.decide must be actions with"),
+        (lambda b: b.decide({"age": 3}, actions=ONE, key=0.5), "The 'key' of"),
+        (lambda b: b.rank({"age": 3}, actions=ONE, n_ranked=2), "The 'n_ranked' of PairBandit.rank must be"),
+        (lambda b: b.learn({"age": 3}, ONE[0], 2.0, propensity=0.5), "The 'reward' of PairBandit.learn must be"),
+        (lambda b: b.learn({"age": 3}, ONE[0], 1.0, propensity=0.0), "The 'propensity' of PairBandit.learn must be"),
+        (lambda b: b.fit([], []), "PairBandit.fit must come before"),
+        (lambda b: b.decide_many(ONE, event="event"), "The 'event' of PairBandit.decide_many must be"),
+        (lambda b: b.learn_many([], []), "The 'decisions' of PairBandit.learn_many must be"),
+    ],
+)
+def test_wrong_calls_are_refused_and_change_nothing(call, sentence):
+    bandit = PairBandit(**DECLARED, forest=FOREST)
+    before = bandit.to_bytes()
+    with pytest.raises(InvalidArgumentError, match=sentence):
+        call(bandit)
+    assert bandit.to_bytes() == before
+
+
+def test_parameters_are_checked():
+    with pytest.raises(InvalidArgumentError, match="without 'id'"):
+        PairBandit(action_features={"id": "categorical"})
+    with pytest.raises(InvalidArgumentError, match="must be among"):
+        PairBandit(forest={"n_actions": 3})
+    with pytest.raises(InvalidArgumentError, match="must wait for"):
+        PairBandit().importance()
