@@ -32,9 +32,14 @@ class Forest:
             **parameters,
         )
 
+    @staticmethod
+    def codes(values: Floats) -> NDArray[np.uint8]:
+        """Return the level of each feature."""
+        return (values * _LEVELS).astype(np.uint8)
+
     def decide(self, offer: Offer) -> int:
         """Return the offered action that is taken."""
-        self._context, self._actions = _codes(offer.context), _codes(offer.actions)
+        self._context, self._actions = self.codes(offer.context), self.codes(offer.actions)
         self._names = offer.ids.astype(np.uint64)
         decision = self.forest.decide(self._context, self._actions, names=self._names)
         self._propensity = decision.propensity
@@ -84,9 +89,14 @@ class VowpalWabbit:
 
     def decide(self, offer: Offer) -> int:
         """Return the offered action that is drawn from the probabilities that it predicts."""
-        self._lines = examples_of(offer, named=self._named)
-        self._shares = np.array(self._workspace.predict(self._lines), dtype=np.float64)
+        self._shares = np.array(self.predict(offer), dtype=np.float64)
         return int(self._rng.choice(len(self._shares), p=self._shares / self._shares.sum()))
+
+    def predict(self, offer: Offer) -> list[float]:
+        """Return the probability of each offered action."""
+        self._lines = examples_of(offer, named=self._named)
+        probabilities: list[float] = self._workspace.predict(self._lines)
+        return probabilities
 
     def learn(self, offer: Offer, action: int) -> None:
         """Learn the cost of the action that was taken."""
@@ -152,7 +162,3 @@ def _features(values: Floats) -> str:
 
 def _centred(values: Floats) -> Floats:
     return 2.0 * values - 1.0
-
-
-def _codes(values: Floats) -> NDArray[np.uint8]:
-    return (values * _LEVELS).astype(np.uint8)

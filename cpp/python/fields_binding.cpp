@@ -57,8 +57,18 @@ struct Number {
         if (!std::isfinite(number)) {
             return odd;
         }
-        const auto reached = static_cast<std::size_t>(std::ranges::upper_bound(limits, number) - limits.begin());
+        const std::size_t reached = n_reached(number);
         return {variables[reached], codes[reached]};
+    }
+
+    // How many limits are not above a number. Both halves are equally likely, so there is no branch to be guessed.
+    std::size_t n_reached(double number) const {
+        std::size_t first = 0;
+        for (std::size_t left = limits.size(); left > 0; left -= (left + 1) / 2) {
+            const std::size_t half = (left + 1) / 2;
+            first += limits[first + half - 1] <= number ? half : 0;
+        }
+        return first;
     }
 };
 

@@ -274,6 +274,19 @@ def test_a_saved_bandit_goes_on_as_if_it_had_never_stopped(tmp_path: Path) -> No
         assert again.to_bytes() == bandit.to_bytes()
 
 
+def test_a_bandit_that_is_saved_while_features_are_learned_keeps_their_order() -> None:
+    bandit = Bandit(actions=ACTIONS, warm_up_events=20, forest={"n_trees": 4})
+    contexts = [{"z": float(number % 7), "a": float(number % 3), "m": number % 2 == 0} for number in range(80)]
+    for context in contexts[:10]:
+        bandit.learn(bandit.decide(context), reward=1.0)
+    again = Bandit.from_bytes(bandit.to_bytes())
+    for context in contexts[10:]:
+        for each in (bandit, again):
+            each.learn(each.decide(context), reward=context["z"] / 7)
+    assert list(again.features) == ["z", "a", "m"]
+    assert again.to_bytes() == bandit.to_bytes()
+
+
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     data = learned(300).to_bytes()
     for damaged in (data[:-5], data[:100] + b"x" + data[101:], b"GIF89a"):

@@ -24,8 +24,8 @@ class Group:
 
 # Pages by their names. A module is given without "bandit_forest"; the package itself is "".
 API = {
-    "forest": Group("Forests, rules and policies", ("", "forest.explanation", "forest.tree")),
-    "bandit": Group("Bandit", ("bandit",)),
+    "forest": Group("Forests, rules and policies", ("", "forest.explanation", "forest.pairs", "forest.tree")),
+    "bandit": Group("Bandit", ("bandit", "bandit.pairs")),
     "encoding": Group("Encoding", ("encoding",)),
     "evaluation": Group("Evaluation of logs", ("evaluation", "evaluation.readers", "evaluation.writers")),
     "adapters": Group(
@@ -33,8 +33,8 @@ API = {
     ),
     "client": Group("Client of the service", ("client",)),
     "checks": Group("Checks of policies", ("checks",)),
-    "baselines": Group("Baselines", ("baselines",)),
-    "worlds": Group("Worlds and simulation", ("worlds", "worlds.datasets", "simulation")),
+    "baselines": Group("Baselines", ("baselines", "baselines.pairs")),
+    "worlds": Group("Worlds and simulation", ("worlds", "worlds.pairs", "worlds.datasets", "simulation")),
     "theory": Group("Optimal trees and bounds", ("optimal", "theory")),
     "experiments": Group("Experiments", ("experiments",)),
 }

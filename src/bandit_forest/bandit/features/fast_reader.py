@@ -12,9 +12,23 @@ from bandit_forest.encoding.layout import lay_out
 __all__ = ["make_reader"]
 
 
-def make_reader(features: Mapping[str, Feature], encoder: ContextEncoder) -> _core.FieldReader:
-    """Return a reader that gives the variables of a context, or None when there is anything odd about it."""
+def make_reader(
+    features: Mapping[str, Feature], encoder: ContextEncoder, *, ignored: str | None = None
+) -> _core.FieldReader:
+    """Return a reader that gives the variables of a context, or None when there is anything odd about it.
+
+    Parameters
+    ----------
+    features
+        What a context may hold.
+    encoder
+        The rule of each of its columns.
+    ignored
+        A field with a text or an int that is not a feature, such as an id.
+    """
     reader = _core.FieldReader(encoder.n_variables)
+    if ignored is not None:
+        reader.add_category(ignored, None, {}, other=encoder.n_variables)  # one behind the last variable sets none
     for name, column, variables, codes, limits in lay_out(encoder.columns_).columns:
         feature = features[name]
         missing = variables[-2] if feature.missing else None

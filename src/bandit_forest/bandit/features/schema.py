@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -45,9 +45,7 @@ class Schema:
         self.features = dict(features)
         self.encoder = None if columns is None else ContextEncoder.from_schema(columns)
         self._has_parts = any(isinstance(feature, LabelsFeature | TimeFeature) for feature in features.values())
-        self._read = None
-        if self.encoder is not None and not self._has_parts:
-            self._read = make_reader(self.features, self.encoder).read
+        self._read = self.reader()
 
     @classmethod
     def fit(cls, features: Mapping[str, Feature], contexts: list[dict[str, Any]]) -> Schema:
@@ -59,6 +57,12 @@ class Schema:
     def is_learned(self) -> bool:
         """Whether there are rules for all columns."""
         return self.encoder is not None
+
+    def reader(self, *, ignored: str | None = None) -> Callable[[Any], bytes | None] | None:
+        """Return the compiled reader of contexts, with a field that is ignored; None where it cannot read them."""
+        if self.encoder is None or self._has_parts:
+            return None
+        return make_reader(self.features, self.encoder, ignored=ignored).read
 
     def encode(self, context: Any) -> bytes:
         """Return the variables of a context, one byte each, or refuse it."""

@@ -49,6 +49,6 @@ def fit(bandit: PairBandit, contexts: Any, actions: Any) -> None:
         raise InvalidArgumentError("PairBandit.fit must come before anything is learned: the features are known.")
     sides = []
     for side, rows in ((model.context, contexts), (model.action, actions)):
-        table = read_table(rows, "PairBandit.fit").without(["id"] if side is model.action else [])
+        table = read_table(rows, "PairBandit.fit")
         sides.append([side.read(row, row=number) for number, row in enumerate(table.rows(range(table.n_rows)))])
     model.fit(*sides)

@@ -20,8 +20,10 @@ from bandit_forest.forest.pairs import PairForest
 from bandit_forest.randomness import DECISION, KEY, draw, mix
 from bandit_forest.validation import key_number
 
-__all__ = ["PairLesson", "PairModel"]
+__all__ = ["ID", "PairLesson", "PairModel"]
 
+ID = "id"
+"""The key under which an action has its id."""
 Codes = NDArray[np.uint8]
 Key = int | str | bytes
 
@@ -57,7 +59,7 @@ class PairModel:
         warm_up_events: int,
         forest: Mapping[str, Any],
     ) -> None:
-        self.context, self.action = Side("context", context_features), Side("action", action_features)
+        self.context, self.action = Side("context", context_features), Side("action", action_features, ignored=ID)
         self.warm_up_events = warm_up_events
         self.parameters = _all_parameters(forest)
         self.forest: PairForest | None = None

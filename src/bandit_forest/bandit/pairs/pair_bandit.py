@@ -18,7 +18,7 @@ from bandit_forest.bandit.naming import importance_by_feature
 from bandit_forest.bandit.pairs import file, frames
 from bandit_forest.bandit.pairs.decisions import PairDecision, PairDecisions, PairRanking, Read
 from bandit_forest.bandit.pairs.explanation import PairExplanation, explain, importance_by_side
-from bandit_forest.bandit.pairs.model import PairLesson, PairModel
+from bandit_forest.bandit.pairs.model import ID, PairLesson, PairModel
 from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import declared_features
@@ -28,8 +28,6 @@ from bandit_forest.validation import check_int, check_propensity, key_number
 
 __all__ = ["PairBandit"]
 
-ID = "id"
-"""The key under which an action has its id."""
 _MOST_OFFERED = 2**16
 _MOST_WARM_UP = 1_000_000
 
@@ -338,13 +336,12 @@ class PairBandit:
         return Offer(read, ids, features, numbers)
 
     def _read_action(self, given: Any, row: int, owner: str) -> tuple[str | int, Read]:
-        if not isinstance(given, Mapping):
+        if given.__class__ is not dict and not isinstance(given, Mapping):
             refuse("actions", owner, f"mappings from the names of features to values, with an '{ID}'", given)
-        features = dict(given)
-        number = features.pop(ID, None)
+        number = given.get(ID)
         if number.__class__ is not str and number.__class__ is not int:
             refuse(ID, owner, "a text or an int, for each action", number)
-        return number, self.model.action.read(features, row=row)
+        return number, self.model.action.read(given, row=row)
 
     def _decision(self, offer: Offer, index: int, propensity: float) -> PairDecision:
         return PairDecision(offer.ids[index], propensity, self.version, offer.context, offer.actions[index])

@@ -25,6 +25,8 @@ class Side:
         What is read: "context" or "action".
     features
         Declared features. None: names and kinds are learned too, and each feature may be missing.
+    ignored
+        A field that is not a feature, such as an id.
 
     Examples
     --------
@@ -35,10 +37,11 @@ class Side:
     b'\x01\x00'
     """
 
-    def __init__(self, noun: str, features: Mapping[str, Feature] | None) -> None:
+    def __init__(self, noun: str, features: Mapping[str, Feature] | None, *, ignored: str | None = None) -> None:
         self.noun = noun
+        self._ignored = ignored
         self.features = None if features is None else dict(features)
-        self.schema = Schema(features or {}, None)
+        self._adopt(Schema(features or {}, None))
         self._kinds: dict[str, str | None] = {}
 
     @property
@@ -54,10 +57,15 @@ class Side:
 
     def read(self, given: Any, *, row: int | None = None) -> Read:
         """Check a row and return what is to be remembered of it; `row` is its number among those that were given."""
+        if self._read is not None:
+            variables = self._read(given)
+            if variables is not None:
+                return variables
         try:
+            plain_row = {name: value for name, value in as_context(given).items() if name != self._ignored}
             if self.schema.is_learned:
-                return self.schema.encode(given)
-            return self.schema.check(given) if self.features is not None else self._check_kinds(given)
+                return self.schema.encode_plainly(plain_row)
+            return self.schema.check(plain_row) if self.features is not None else self._check_kinds(plain_row)
         except FeatureError as error:
             raise FeatureError(error.feature, error.rule, error.value, row=row, noun=self.noun) from None
 
@@ -71,11 +79,11 @@ class Side:
         for row in rows:
             self.note(row)
         features = tell_features(self._kinds, ordered=True) if self.features is None else self.features
-        self.schema = Schema.fit(features, [row for row in rows if isinstance(row, dict)])
+        self._adopt(Schema.fit(features, [row for row in rows if isinstance(row, dict)]))
 
     def encode(self, read: Read) -> bytes:
         """Return the variables of a checked row, one byte each."""
-        return read if isinstance(read, bytes) else self.schema.encode(read)
+        return read if isinstance(read, bytes) else self.schema.encode_plainly(read)
 
     def feature_of_variables(self) -> list[str]:
         """Return the feature that each variable is made of."""
@@ -100,10 +108,14 @@ class Side:
         self._kinds = dict(saved["kinds"])
         if saved["encoder"] is not None:
             features = {name: feature_from_json(feature) for name, feature in saved["features"]}
-            self.schema = Schema(features, ContextEncoder.from_json(saved["encoder"]).columns_)
+            self._adopt(Schema(features, ContextEncoder.from_json(saved["encoder"]).columns_))
 
-    def _check_kinds(self, given: Any) -> dict[str, Any]:
-        row = {name: plain(value) for name, value in as_context(given).items()}
+    def _adopt(self, schema: Schema) -> None:
+        self.schema = schema
+        self._read = schema.reader(ignored=self._ignored)
+
+    def _check_kinds(self, given: dict[str, Any]) -> dict[str, Any]:
+        row = {name: plain(value) for name, value in given.items()}
         if not row:
             raise FeatureError(None, "a mapping with at least one feature", given)
         self._told_kinds(row)
