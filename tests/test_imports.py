@@ -36,6 +36,8 @@ SURFACE = {
             "Elimination",
             "Greedy",
             "InverseGap",
+            "PairBandit",
+            "PairForest",
             "RoundRobin",
             "UniformOverRemaining",
         ),
