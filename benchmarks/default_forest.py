@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bandit_forest import BanditForest
-from bandit_forest.baselines import LinUcb
+from bandit_forest.baselines import LinUCB
 from bandit_forest.errors import BanditForestError
 from bandit_forest.policy import Policy
 from bandit_forest.simulation import simulate
@@ -62,7 +62,7 @@ def main() -> None:
 
 def _measure(world: World, n_events: int, seed: int) -> list[str]:
     forest = BanditForest(n_variables=world.n_variables, n_actions=world.n_actions, seed=seed)
-    rival = LinUcb(n_variables=world.n_variables, n_actions=world.n_actions)
+    rival = LinUCB(n_variables=world.n_variables, n_actions=world.n_actions)
     played, by_rival = (_play(policy, world, n_events, seed) for policy in (forest, rival))
     microseconds = _decide_microseconds(forest, world, seed)
     return [f"{n_events:,}", *played, f"{microseconds:.1f}", f"{forest.n_bytes / 1e6:,.0f}", *by_rival]

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from bandit_forest import BanditTree
-from bandit_forest.baselines import LinUcb, NeuralBandit
+from bandit_forest.baselines import LinUCB, NeuralBandit
 from bandit_forest.experiments.comparator.fitted import fitted_file
 from bandit_forest.experiments.comparator.models import RandomForest
 from bandit_forest.experiments.comparator.routing import FlatForest
@@ -244,8 +244,8 @@ def _linear_rates(stream: Stream) -> Iterator[tuple[str, float]]:
     yield "full information: logistic, one against the rest", stream.predicted(logistic.predict)
 
 
-def _lin_ucb(stream: Stream, width: float = 0.2, ridge: float = 1.0) -> LinUcb:
-    return LinUcb(n_variables=stream.n_variables, n_actions=stream.n_actions, width=width, ridge=ridge)
+def _lin_ucb(stream: Stream, width: float = 0.2, ridge: float = 1.0) -> LinUCB:
+    return LinUCB(n_variables=stream.n_variables, n_actions=stream.n_actions, width=width, ridge=ridge)
 
 
 def _shared_rate(stream: Stream) -> float:

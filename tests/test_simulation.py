@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from bandit_forest.baselines import Ucb, Uniform
+from bandit_forest.baselines import UCB, Uniform
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.policy import Played
 from bandit_forest.simulation import evenly_spaced, simulate
@@ -34,7 +34,7 @@ def naive_rows(policy, world, n_events, seed):
         yield event + 1, regret, reward / (event + 1), optimal / (event + 1)
 
 
-@pytest.mark.parametrize("policy", [uniform, lambda: Ucb(n_variables=10, n_actions=3)], ids=["Uniform", "Ucb"])
+@pytest.mark.parametrize("policy", [uniform, lambda: UCB(n_variables=10, n_actions=3)], ids=["Uniform", "UCB"])
 def test_every_row_equals_the_sums_made_event_by_event(policy):
     rows = simulate(policy(), WORLD, n_events=300, seed=3, rows=range(1, 301))
     expected = list(naive_rows(policy(), WORLD, 300, seed=3))
@@ -106,7 +106,7 @@ def test_progress_is_told_up_to_the_last_event():
 
 
 def test_a_policy_goes_on_from_what_it_has_learned():
-    policy = Ucb(n_variables=10, n_actions=3)
+    policy = UCB(n_variables=10, n_actions=3)
     simulate(policy, WORLD, n_events=1_000, seed=0)
     assert sum(policy._tally.taken) == 1_000
     simulate(policy, WORLD, n_events=500, seed=1)

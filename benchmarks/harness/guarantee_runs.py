@@ -9,11 +9,12 @@ from functools import cache
 
 import numpy as np
 
-from bandit_forest import BanditForest, Elimination, RoundRobin, theory
+from bandit_forest import BanditForest, Elimination, theory
 from bandit_forest.forest.tree import Nodes
 from bandit_forest.optimal import OptimalForest, OptimalNode
 from bandit_forest.reference.selection import ActionSelection, VariableSelection
 from bandit_forest.reference.stump import DecisionStump
+from bandit_forest.rules import RoundRobin
 from bandit_forest.worlds import Linear, Stump
 
 NUMBERS_OF_VARIABLES = (8, 64, 512, 4096)

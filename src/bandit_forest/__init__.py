@@ -2,13 +2,16 @@
 
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.baselines import LinUCB
 from bandit_forest.checks import check_policy
+from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import BanditForestError, DamagedFileError, InvalidArgumentError, MissingExtraError
 from bandit_forest.forest import BanditForest, BanditTree
 from bandit_forest.forest.explanation import Explanation
 from bandit_forest.forest.pairs import PairForest
 from bandit_forest.policy import CheckedPolicy, Decision, Decisions, Played, Policy
-from bandit_forest.rules import Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining
+from bandit_forest.rules import Elimination, Greedy, InverseGap
+from bandit_forest.simulation import simulate
 
 __version__ = "0.2.0"
 
@@ -18,6 +21,7 @@ __all__ = [
     "BanditForestError",
     "BanditTree",
     "CheckedPolicy",
+    "ContextEncoder",
     "DamagedFileError",
     "Decision",
     "Decisions",
@@ -26,13 +30,13 @@ __all__ = [
     "Greedy",
     "InvalidArgumentError",
     "InverseGap",
+    "LinUCB",
     "MissingExtraError",
     "PairBandit",
     "PairForest",
     "Played",
     "Policy",
-    "RoundRobin",
-    "UniformOverRemaining",
     "__version__",
     "check_policy",
+    "simulate",
 ]

@@ -1,10 +1,13 @@
-"""The two rules that make a forest: how it grows and how it explores. Values that only store and check."""
+"""The two rules that make a forest: how it grows and how it explores. Values that only store and check.
+
+Each rule of growth brings the rules of exploration that it allows; the first of them is its default.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from bandit_forest.errors import refuse
 from bandit_forest.parameters import check_parameter, check_share
@@ -18,124 +21,11 @@ __all__ = [
     "InverseGap",
     "RoundRobin",
     "UniformOverRemaining",
+    "check_exploration",
 ]
 
 Remaining = Literal["all", "path", "inherited"]
 Estimate = Literal["plays", "visits", "scaled", "weights"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Elimination:
-    """Growth by elimination, as in the paper: a stump is chosen when all other variables have been eliminated.
-
-    The defaults are the algorithm as it is analysed (Algorithm 6); `BanditForest.paper` has the practical variant of
-    the paper's experiments.
-
-    Parameters
-    ----------
-    delta
-        Probability of failure, δ.
-    tolerance
-        Approximation ε: a number, or a range from which each node draws its own.
-    remaining
-        Actions in play on a path that still selects its variable: "all", as NewPath says; "path", the actions that
-        elimination on the path's own events has left; "inherited", the same, but starting from the parent's.
-    estimate
-        Mean rewards that elimination compares. "plays" divides the sum of rewards by the plays of the action. The
-        others divide each reward by its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson),
-        by the plays ("scaled", the words of section 5 taken literally), or by the sum of 1 / propensity ("weights",
-        self-normalised).
-    test_interval
-        Number of visits of a path between two tests for elimination. A test is left out if the least played remaining
-        action has not been played since the last one. Testing less often keeps every guarantee.
-
-    Examples
-    --------
-    >>> Elimination(delta=0.1, tolerance=(0.4, 0.8)).tolerance_range
-    (0.4, 0.8)
-    """
-
-    delta: float = 0.05
-    tolerance: float | tuple[float, float] = 0.0
-    remaining: Remaining = "all"
-    estimate: Estimate = "plays"
-    test_interval: int = 1
-
-    def __post_init__(self) -> None:
-        _store(self, delta=check_share(self.delta, "delta", "Elimination"))
-        _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
-        _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
-        _store(self, test_interval=check_int(self.test_interval, "test_interval", "Elimination", high=2**31))
-        _store(self, tolerance=_check_tolerance(self.tolerance))
-
-    @property
-    def tolerance_range(self) -> tuple[float, float]:
-        """The range from which each node draws its tolerance."""
-        return self.tolerance if isinstance(self.tolerance, tuple) else (self.tolerance, self.tolerance)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Greedy:
-    """Growth by the best split: each tree is grown from the log of all events, again and again.
-
-    A node splits on the test that explains most of the variance of the rewards, if that is more than noise would. The
-    trees take turns: one is grown anew, a bounded piece of work after every 64th event, then takes the place of the
-    old one. In between, events are learned in the leaves. A linear estimate stands beside the trees.
-
-    Parameters
-    ----------
-    min_events
-        A node with fewer events does not split.
-    min_gain
-        A node splits when the variance of the rewards that its best split explains, summed over its events, is at
-        least `min_gain` times their variance within the node.
-    shrinkage
-        Number of events that the mean rewards which a node inherits from its parent are worth beside its own.
-    n_thresholds
-        Number of random thresholds of an ordered variable that a node chooses from.
-    renewal_work
-        Work on new trees that an event pays for, for each tree, in events that are read. More keeps trees fresher.
-    log_capacity
-        Number of events that are remembered for growing trees, a power of two; with `max_nodes` it bounds memory.
-        None: up to 8 million, as many as fit into half a gigabyte. When the log is full, no tree is grown any more,
-        and all go on learning in their leaves.
-    lifetime
-        Number of last events that a tree is grown from, for worlds that change. None: all events.
-    linear
-        Whether a linear estimate stands beside the trees.
-
-    Examples
-    --------
-    >>> Greedy(min_events=100).shrinkage
-    1.0
-    """
-
-    min_events: int = 10
-    min_gain: float = 4.0
-    shrinkage: float = 1.0
-    n_thresholds: int = 4
-    renewal_work: int = 48
-    log_capacity: int | None = None
-    lifetime: int | None = None
-    linear: bool = True
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.linear, bool):
-            refuse("linear", "Greedy", "a bool", self.linear)
-        _store(
-            self,
-            min_events=check_int(self.min_events, "min_events", "Greedy", low=2, high=2**24),
-            min_gain=check_parameter(self.min_gain, "min_gain", "Greedy", "a number in [0, 1000]", 0.0, 1000.0),
-            shrinkage=check_parameter(
-                self.shrinkage, "shrinkage", "Greedy", "a number in [0.001, 1000]", 0.001, 1000.0
-            ),
-            n_thresholds=check_int(self.n_thresholds, "n_thresholds", "Greedy", high=255),
-            renewal_work=check_int(self.renewal_work, "renewal_work", "Greedy", high=2**20),
-            log_capacity=_check_capacity(self.log_capacity),
-            lifetime=None if self.lifetime is None else check_int(self.lifetime, "lifetime", "Greedy", high=2**29),
-        )
-        if self.log_capacity is not None and self.lifetime is not None and 2 * self.lifetime > self.log_capacity:
-            refuse("lifetime", "Greedy", f"an int in [1, {self.log_capacity // 2}], half the log", self.lifetime)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,8 +101,147 @@ class UniformOverRemaining:
         _store(self, quorum=check_share(self.quorum, "quorum", "UniformOverRemaining"))
 
 
-Growth = Elimination | Greedy
 Exploration = RoundRobin | UniformOverRemaining | InverseGap
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elimination:
+    """Growth by elimination, as in the paper: a stump is chosen when all other variables have been eliminated.
+
+    The defaults are the algorithm as it is analysed (Algorithm 6); `BanditForest.paper` has the practical variant of
+    the paper's experiments.
+
+    Parameters
+    ----------
+    delta
+        Probability of failure, δ.
+    tolerance
+        Approximation ε: a number, or a range from which each node draws its own.
+    remaining
+        Actions in play on a path that still selects its variable: "all", as NewPath says; "path", the actions that
+        elimination on the path's own events has left; "inherited", the same, but starting from the parent's.
+    estimate
+        Mean rewards that elimination compares. "plays" divides the sum of rewards by the plays of the action. The
+        others divide each reward by its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson),
+        by the plays ("scaled", the words of section 5 taken literally), or by the sum of 1 / propensity ("weights",
+        self-normalised).
+    test_interval
+        Number of visits of a path between two tests for elimination. A test is left out if the least played remaining
+        action has not been played since the last one. Testing less often keeps every guarantee.
+
+    Examples
+    --------
+    >>> Elimination(delta=0.1, tolerance=(0.4, 0.8)).tolerance_range
+    (0.4, 0.8)
+    """
+
+    explorations: ClassVar[tuple[type[RoundRobin] | type[UniformOverRemaining], ...]] = (
+        RoundRobin,
+        UniformOverRemaining,
+    )
+
+    delta: float = 0.05
+    tolerance: float | tuple[float, float] = 0.0
+    remaining: Remaining = "all"
+    estimate: Estimate = "plays"
+    test_interval: int = 1
+
+    def __post_init__(self) -> None:
+        _store(self, delta=check_share(self.delta, "delta", "Elimination"))
+        _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
+        _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
+        _store(self, test_interval=check_int(self.test_interval, "test_interval", "Elimination", high=2**31))
+        _store(self, tolerance=_check_tolerance(self.tolerance))
+
+    @property
+    def tolerance_range(self) -> tuple[float, float]:
+        """The range from which each node draws its tolerance."""
+        return self.tolerance if isinstance(self.tolerance, tuple) else (self.tolerance, self.tolerance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Greedy:
+    """Growth by the best split: each tree is grown from the log of all events, again and again.
+
+    A node splits on the test that explains most of the variance of the rewards, if that is more than noise would. The
+    trees take turns: one is grown anew, a bounded piece of work after every 64th event, then takes the place of the
+    old one. In between, events are learned in the leaves. A linear estimate stands beside the trees.
+
+    Parameters
+    ----------
+    min_events
+        A node with fewer events does not split.
+    min_gain
+        A node splits when the variance of the rewards that its best split explains, summed over its events, is at
+        least `min_gain` times their variance within the node.
+    shrinkage
+        Number of events that the mean rewards which a node inherits from its parent are worth beside its own.
+    n_thresholds
+        Number of random thresholds of an ordered variable that a node chooses from.
+    renewal_work
+        Work on new trees that an event pays for, for each tree, in events that are read. More keeps trees fresher.
+    log_capacity
+        Number of events that are remembered for growing trees, a power of two; with `max_nodes` it bounds memory.
+        None: up to 8 million, as many as fit into half a gigabyte. When the log is full, no tree is grown any more,
+        and all go on learning in their leaves.
+    lifetime
+        Number of last events that a tree is grown from, for worlds that change. None: all events.
+    linear
+        Whether a linear estimate stands beside the trees.
+
+    Examples
+    --------
+    >>> Greedy(min_events=100).shrinkage
+    1.0
+    """
+
+    explorations: ClassVar[tuple[type[InverseGap], ...]] = (InverseGap,)
+
+    min_events: int = 10
+    min_gain: float = 4.0
+    shrinkage: float = 1.0
+    n_thresholds: int = 4
+    renewal_work: int = 48
+    log_capacity: int | None = None
+    lifetime: int | None = None
+    linear: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.linear, bool):
+            refuse("linear", "Greedy", "a bool", self.linear)
+        _store(
+            self,
+            min_events=check_int(self.min_events, "min_events", "Greedy", low=2, high=2**24),
+            min_gain=check_parameter(self.min_gain, "min_gain", "Greedy", "a number in [0, 1000]", 0.0, 1000.0),
+            shrinkage=check_parameter(
+                self.shrinkage, "shrinkage", "Greedy", "a number in [0.001, 1000]", 0.001, 1000.0
+            ),
+            n_thresholds=check_int(self.n_thresholds, "n_thresholds", "Greedy", high=255),
+            renewal_work=check_int(self.renewal_work, "renewal_work", "Greedy", high=2**20),
+            log_capacity=_check_capacity(self.log_capacity),
+            lifetime=None if self.lifetime is None else check_int(self.lifetime, "lifetime", "Greedy", high=2**29),
+        )
+        if self.log_capacity is not None and self.lifetime is not None and 2 * self.lifetime > self.log_capacity:
+            refuse("lifetime", "Greedy", f"an int in [1, {self.log_capacity // 2}], half the log", self.lifetime)
+
+
+Growth = Elimination | Greedy
+
+
+def check_exploration(exploration: object, growth: Growth, owner: str) -> Exploration:
+    """Return the rule of exploration, when None the default of the growth rule; refuse one that it does not allow.
+
+    Examples
+    --------
+    >>> check_exploration(None, Elimination(), "BanditForest")
+    RoundRobin(quorum=1.0)
+    """
+    if exploration is None:
+        return growth.explorations[0]()
+    if not isinstance(exploration, growth.explorations):
+        allowed = " or ".join(f"{rule.__name__}()" for rule in growth.explorations)
+        refuse("exploration", owner, f"{allowed} with {type(growth).__name__}", exploration)
+    return exploration
 
 
 def _check_choice(value: object, name: str, owner: str, choices: tuple[str, ...]) -> None:

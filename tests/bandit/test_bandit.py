@@ -24,7 +24,7 @@ from bandit_forest.bandit import (
     NumericFeature,
     TimeFeature,
 )
-from bandit_forest.baselines import LinUcb, Uniform
+from bandit_forest.baselines import LinUCB, Uniform
 from bandit_forest.errors import DamagedFileError
 
 pytestmark = pytest.mark.core
@@ -311,7 +311,7 @@ def test_it_explains_in_the_names_of_the_user() -> None:
 
 
 def test_any_policy_may_be_inside() -> None:
-    for policy in (LinUcb, Uniform):
+    for policy in (LinUCB, Uniform):
         bandit = Bandit(actions=ACTIONS, reward_range=(0, 250), policy=policy, warm_up_events=100)
         bandit.learn_many(frame(300), "action", "revenue", propensities="propensity")
         assert bandit.decide(rows(1)[0]).action in ACTIONS
@@ -323,7 +323,7 @@ def test_any_policy_may_be_inside() -> None:
 
 def test_a_policy_of_binary_variables_refuses_numbers_in_order() -> None:
     elimination = {"growth": {"rule": "Elimination"}, "exploration": {"rule": "RoundRobin"}}
-    for others in ({"policy": LinUcb}, {"forest": elimination}):
+    for others in ({"policy": LinUCB}, {"forest": elimination}):
         with pytest.raises(InvalidArgumentError, match="only Greedy growth takes numbers in order"):
             Bandit(actions=ACTIONS, features={"age": NumericFeature()}, **others)
         assert Bandit(actions=ACTIONS, features={"age": "numeric"}, warm_up_events=9, **others).policy is None

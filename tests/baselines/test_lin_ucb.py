@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from bandit_forest.baselines import LinUcb, lin_ucb
+from bandit_forest.baselines import LinUCB, lin_ucb
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.reference.lin_ucb import ReferenceLinUcb
 
@@ -41,7 +41,7 @@ def assert_is_exact(policy, contexts, actions, rewards, ridge=1.0, tolerance=1e-
 @pytest.mark.parametrize("ridge", [1e-6, 1.0, 30.0])
 def test_updates_equal_direct_inverses_over_thousands_of_events(ridge):
     contexts, actions, rewards = log_of_events(4000, 20, 3)
-    policy = LinUcb(n_variables=20, n_actions=3, ridge=ridge)
+    policy = LinUCB(n_variables=20, n_actions=3, ridge=ridge)
     policy.learn_many(contexts, actions, rewards, propensities=np.ones(4000))
     assert policy._core.waiting.all()  # some updates since the last inversion
     assert_is_exact(policy, contexts, actions, rewards, ridge)
@@ -51,7 +51,7 @@ def test_updates_equal_direct_inverses_over_thousands_of_events(ridge):
 def test_how_often_the_inverses_are_computed_anew_changes_nothing(every, monkeypatch):
     monkeypatch.setattr(lin_ucb, "_refresh_every", lambda _: every)
     contexts, actions, rewards = log_of_events(2000, 10, 2)
-    policy = LinUcb(n_variables=10, n_actions=2)
+    policy = LinUCB(n_variables=10, n_actions=2)
     policy.learn_many(contexts, actions, rewards, propensities=np.ones(2000))
     assert_is_exact(policy, contexts, actions, rewards)
 
@@ -60,7 +60,7 @@ def test_errors_of_an_inverse_do_not_outlive_its_next_computation(monkeypatch):
     monkeypatch.setattr(lin_ucb, "_refresh_every", lambda _: 100)
     contexts, _, rewards = log_of_events(1000, 8, 1)
     actions = np.zeros(1000, dtype=int)
-    policy = LinUcb(n_variables=8, n_actions=1)
+    policy = LinUCB(n_variables=8, n_actions=1)
     policy.learn_many(contexts[:950], actions[:950], rewards[:950], propensities=np.ones(950))
     policy._core.inverses[:] += 1e-4
     policy._core.weights[:] -= 1e-2
@@ -71,7 +71,7 @@ def test_errors_of_an_inverse_do_not_outlive_its_next_computation(monkeypatch):
 def test_the_highest_upper_bound_is_played():
     contexts, _, _ = log_of_events(600, 6, 3, seed=3)
     table = np.random.default_rng(4).random((600, 3))
-    policy = LinUcb(n_variables=6, n_actions=3, width=0.8, ridge=2.0)
+    policy = LinUCB(n_variables=6, n_actions=3, width=0.8, ridge=2.0)
     played = policy.play(contexts, table)
     assert (played.propensities == 1.0).all()
     assert set(played.actions.tolist()) == {0, 1, 2}
@@ -90,7 +90,7 @@ def test_the_highest_upper_bound_is_played():
 def test_the_core_decides_as_the_specification(n_variables, n_actions, width, binary):
     generator = np.random.default_rng(n_variables)
     sizes = {"n_variables": n_variables, "n_actions": n_actions, "width": width}
-    core, reference = LinUcb(**sizes), ReferenceLinUcb(**sizes)
+    core, reference = LinUCB(**sizes), ReferenceLinUcb(**sizes)
     late = []
     for _ in range(1200):
         context = (generator.random(n_variables) < 0.3).astype(np.uint8)
@@ -112,7 +112,7 @@ def test_the_core_decides_as_the_specification(n_variables, n_actions, width, bi
 
 def test_a_million_updates_leave_no_errors():
     contexts, _, rewards = log_of_events(250_000, 12, 1)
-    policy = LinUcb(n_variables=12, n_actions=1)
+    policy = LinUCB(n_variables=12, n_actions=1)
     actions = np.zeros(len(contexts), dtype=int)
     for _ in range(4):
         policy.learn_many(contexts, actions, rewards, propensities=np.ones(len(contexts)))
@@ -121,7 +121,7 @@ def test_a_million_updates_leave_no_errors():
 
 def test_threads_share_a_policy():
     contexts, _, _ = log_of_events(2000, 8, 2)
-    policy = LinUcb(n_variables=8, n_actions=2)
+    policy = LinUCB(n_variables=8, n_actions=2)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: policy.play(contexts, np.ones((2000, 2))), range(8)))
     np.testing.assert_allclose(policy.decide_many(contexts).propensities, 1.0)
@@ -129,7 +129,7 @@ def test_threads_share_a_policy():
 
 
 def test_only_available_actions_are_played():
-    policy = LinUcb(n_variables=1, n_actions=3)
+    policy = LinUCB(n_variables=1, n_actions=3)
     for action, reward in enumerate([1.0, 0.5, 0.0]):
         for _ in range(50):
             policy.learn([1], action, reward, propensity=1.0)
@@ -141,8 +141,8 @@ def test_only_available_actions_are_played():
 def test_play_equals_decide_and_learn_and_a_copy_goes_on_alike():
     contexts, _, _ = log_of_events(1500, 8, 2)
     table = np.column_stack([contexts[:, 0], contexts[:, 1]]).astype(float)
-    played = LinUcb(n_variables=8, n_actions=2).play(contexts, table)
-    policy = LinUcb(n_variables=8, n_actions=2)
+    played = LinUCB(n_variables=8, n_actions=2).play(contexts, table)
+    policy = LinUCB(n_variables=8, n_actions=2)
     policy.play(contexts[:1000], table[:1000])
     copied = copy.deepcopy(policy)
     for event in range(1000, 1500):
@@ -155,14 +155,14 @@ def test_play_equals_decide_and_learn_and_a_copy_goes_on_alike():
 @pytest.mark.parametrize(
     ("sizes", "sentence"),
     [
-        ((2**40, 2), "The 'n_variables' of LinUcb must be at most 16382 with 2 actions. Got 1099511627776 instead."),
-        ((90, 2**16), "The 'n_variables' of LinUcb must be at most 89 with 65536 actions. Got 90 instead."),
-        ((1, 2**16 + 1), "The 'n_actions' of LinUcb must be an int in [1, 65536]. Got 65537 instead."),
+        ((2**40, 2), "The 'n_variables' of LinUCB must be at most 16382 with 2 actions. Got 1099511627776 instead."),
+        ((90, 2**16), "The 'n_variables' of LinUCB must be at most 89 with 65536 actions. Got 90 instead."),
+        ((1, 2**16 + 1), "The 'n_actions' of LinUCB must be an int in [1, 65536]. Got 65537 instead."),
     ],
 )
 def test_sizes_beyond_memory_are_refused(sizes, sentence):
     with pytest.raises(InvalidArgumentError) as caught:
-        LinUcb(n_variables=sizes[0], n_actions=sizes[1])
+        LinUCB(n_variables=sizes[0], n_actions=sizes[1])
     assert str(caught.value) == sentence
 
 
@@ -178,5 +178,5 @@ def test_sizes_beyond_memory_are_refused(sizes, sentence):
     ],
 )
 def test_wrong_parameters_are_refused(parameter, value):
-    with pytest.raises(InvalidArgumentError, match=f"The '{parameter}' of LinUcb must be a finite number"):
-        LinUcb(n_variables=2, n_actions=2, **{parameter: value})
+    with pytest.raises(InvalidArgumentError, match=f"The '{parameter}' of LinUCB must be a finite number"):
+        LinUCB(n_variables=2, n_actions=2, **{parameter: value})

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bandit_forest.baselines import SuccessiveElimination, Ucb, Uniform
+from bandit_forest.baselines import UCB, SuccessiveElimination, Uniform
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.randomness import DECISION, draw
 
@@ -69,23 +69,23 @@ def naive_ucb1(rewards: np.ndarray) -> list[int]:
 @pytest.mark.parametrize("seed", range(5))
 def test_ucb_with_prompt_rewards_is_ucb1(seed):
     contexts, rewards = bernoulli([0.3, 0.5, 0.45, 0.7], 1000, seed=seed)
-    assert Ucb(n_variables=1, n_actions=4).play(contexts, rewards).actions.tolist() == naive_ucb1(rewards)
+    assert UCB(n_variables=1, n_actions=4).play(contexts, rewards).actions.tolist() == naive_ucb1(rewards)
 
 
 def test_ucb_explores_while_no_reward_comes():
-    actions = Ucb(n_variables=1, n_actions=4).decide_many(np.zeros((40, 1))).actions
+    actions = UCB(n_variables=1, n_actions=4).decide_many(np.zeros((40, 1))).actions
     assert np.bincount(actions).tolist() == [10] * 4
 
 
 def test_ucb_explores_within_a_batch_after_it_has_learned():
-    policy = Ucb(n_variables=1, n_actions=2)
+    policy = UCB(n_variables=1, n_actions=2)
     policy.learn_many([[0]] * 20, [0, 1] * 10, [0.5, 0.4] * 10, propensities=[0.5] * 20)
     batch = policy.decide_many(np.zeros((40, 1))).actions
     assert set(batch.tolist()) == {0, 1}
 
 
 def test_ucb_counts_a_late_reward_once():
-    late, prompt = (Ucb(n_variables=1, n_actions=2) for _ in range(2))
+    late, prompt = (UCB(n_variables=1, n_actions=2) for _ in range(2))
     contexts, rewards = bernoulli([0.2, 0.8], 2, seed=0)
     prompt.play(contexts, rewards)
     actions = late.decide_many(contexts).actions
@@ -95,14 +95,14 @@ def test_ucb_counts_a_late_reward_once():
 
 
 def test_ucb_learns_from_events_that_another_policy_decided():
-    policy = Ucb(n_variables=1, n_actions=2)
+    policy = UCB(n_variables=1, n_actions=2)
     policy.learn_many([[0]] * 2000, [0, 1] * 1000, [0.9, 0.1] * 1000, propensities=[0.5] * 2000)
     assert set(policy.decide_many(np.zeros((100, 1))).actions.tolist()) == {0}
 
 
 def test_ucb_has_the_regret_of_its_theorem():
     contexts, rewards = bernoulli([0.3, 0.6, 0.5], 20_000, seed=2)
-    actions = Ucb(n_variables=1, n_actions=3).play(contexts, rewards).actions
+    actions = UCB(n_variables=1, n_actions=3).play(contexts, rewards).actions
     gaps = np.array([0.3, 0.0, 0.1])
     bound = sum(8 * math.log(20_000) / gap for gap in (0.3, 0.1)) + (1 + math.pi**2 / 3) * gaps.sum()
     assert gaps[actions].sum() < bound
@@ -155,7 +155,7 @@ def test_elimination_refuses_a_delta(delta):
         SuccessiveElimination(n_variables=1, n_actions=2, delta=delta)
 
 
-@pytest.mark.parametrize("policy", [SuccessiveElimination, Ucb])
+@pytest.mark.parametrize("policy", [SuccessiveElimination, UCB])
 @pytest.mark.parametrize("n_actions", [2**16 + 1, 2**70])
 def test_more_actions_than_memory_holds_are_refused(policy, n_actions):
     with pytest.raises(

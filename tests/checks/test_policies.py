@@ -6,11 +6,12 @@ from functools import partial
 
 import pytest
 
-from bandit_forest import BanditForest, BanditTree, Elimination, Greedy, RoundRobin, UniformOverRemaining
-from bandit_forest.baselines import Banditron, LinUcb, NeuralBandit, SuccessiveElimination, Ucb, Uniform
+from bandit_forest import BanditForest, BanditTree, Elimination, Greedy
+from bandit_forest.baselines import UCB, Banditron, LinUCB, NeuralBandit, SuccessiveElimination, Uniform
 from bandit_forest.checks import Subject, cases
 from bandit_forest.reference.forest import ReferenceForest
 from bandit_forest.reference.greedy import GreedyReferenceForest
+from bandit_forest.rules import RoundRobin, UniformOverRemaining
 
 GREEDY = Greedy(min_events=20, min_gain=0.0, log_capacity=2**8)
 ROTATION = {"growth": Elimination(tolerance=0.3), "exploration": RoundRobin()}
@@ -26,10 +27,10 @@ def without_seed(policy):
 
 SUBJECTS = [
     Subject(make=Uniform, name="Uniform", learns=False, n_events=1000),
-    Subject(make=without_seed(Ucb), name="Ucb", uses_contexts=False, n_events=1000),
+    Subject(make=without_seed(UCB), name="UCB", uses_contexts=False, n_events=1000),
     Subject(make=without_seed(SuccessiveElimination), name="SuccessiveElimination", uses_contexts=False, n_events=1000),
     Subject(make=Banditron, name="Banditron", n_events=1000),
-    Subject(make=without_seed(LinUcb), name="LinUcb", n_events=1000),
+    Subject(make=without_seed(LinUCB), name="LinUCB", n_events=1000),
     Subject(make=NeuralBandit, name="NeuralBandit", n_events=1000),
     Subject(make=partial(ReferenceForest, n_trees=2, **DRAWS), name="ReferenceForest", n_events=1000),
     Subject(

@@ -24,12 +24,11 @@ from bandit_forest import (
     Elimination,
     Greedy,
     InvalidArgumentError,
-    RoundRobin,
-    UniformOverRemaining,
     archive,
     atomic,
 )
 from bandit_forest.errors import OutdatedFileError
+from bandit_forest.rules import RoundRobin, UniformOverRemaining
 
 pytestmark = pytest.mark.core
 

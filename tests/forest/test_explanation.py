@@ -6,7 +6,8 @@ import threading
 import numpy as np
 import pytest
 
-from bandit_forest import BanditForest, BanditTree, Elimination, Explanation, Greedy, InvalidArgumentError, RoundRobin
+from bandit_forest import BanditForest, BanditTree, Elimination, Explanation, Greedy, InvalidArgumentError
+from bandit_forest.rules import RoundRobin
 from bandit_forest.worlds import HiddenTree
 
 pytestmark = pytest.mark.core

@@ -8,16 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from bandit_forest import (
-    BanditForest,
-    BanditTree,
-    Elimination,
-    Greedy,
-    InvalidArgumentError,
-    InverseGap,
-    RoundRobin,
-    UniformOverRemaining,
-)
+from bandit_forest import BanditForest, BanditTree, Elimination, Greedy, InvalidArgumentError, InverseGap
+from bandit_forest.rules import RoundRobin, UniformOverRemaining
 from bandit_forest.worlds import HiddenTree
 
 pytestmark = pytest.mark.core
@@ -139,12 +131,28 @@ WRONG = {
     "max_depth": [0, -1, 2**70, (3, 2), (0, 2), (1, 2, 3), 1.5, "8", None, [1, 2]],
     "variable_share": [0.0, -0.1, 1.1, float("nan"), "all", None, True],
     "growth": [None, "elimination", Elimination],
-    "exploration": [None, "rotation", RoundRobin, RoundRobin(), UniformOverRemaining()],
+    "exploration": [3, "rotation", RoundRobin, RoundRobin(), UniformOverRemaining()],
     "max_nodes": [0, -1, 2.5, None],
     "seed": [-1, 2**64, 1.5, None, "seed"],
     "variable_names": [["a"], "abc", [1, 2, 3], ["a", "a", "b"], 5],
     "action_names": [["a"], "ab", [1, 2], ["a", "a"], 5],
 }
+
+
+def test_each_growth_rule_brings_its_exploration():
+    sizes = {"n_variables": 2, "n_actions": 2}
+    assert BanditForest(**sizes).parameters["exploration"] == InverseGap()
+    assert BanditForest(**sizes, growth=Elimination()).parameters["exploration"] == RoundRobin()
+    with pytest.raises(
+        InvalidArgumentError, match=r"must be RoundRobin\(\) or UniformOverRemaining\(\) with Elimination"
+    ):
+        BanditForest(**sizes, growth=Elimination(), exploration=InverseGap())
+
+
+def test_the_papers_tree_is_a_tree():
+    tree = BanditTree.paper(n_variables=2, n_actions=2, max_depth=3)
+    assert isinstance(tree, BanditTree)
+    assert tree.parameters == BanditTree(n_variables=2, n_actions=2, max_depth=3).parameters
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bandit_forest import BanditForest, Elimination, Greedy, UniformOverRemaining, archive
+from bandit_forest import BanditForest, Elimination, Greedy, archive
+from bandit_forest.rules import UniformOverRemaining
 
 FOLDER = Path(__file__).parent
 NAME = f"format-{archive.FORMAT_VERSION}"

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from bandit_forest import BanditForest, Elimination, RoundRobin, UniformOverRemaining
+from bandit_forest import BanditForest, Elimination
 from bandit_forest.forest.tree import STATUSES
 from bandit_forest.reference.forest import ReferenceForest
+from bandit_forest.rules import RoundRobin, UniformOverRemaining
 from random_world import world
 
 pytestmark = pytest.mark.core

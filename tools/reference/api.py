@@ -24,7 +24,7 @@ class Group:
 
 # Pages by their names. A module is given without "bandit_forest"; the package itself is "".
 API = {
-    "forest": Group("Forests, rules and policies", ("", "forest.explanation", "forest.pairs", "forest.tree")),
+    "forest": Group("Forests, rules and policies", ("", "rules", "forest.explanation", "forest.pairs", "forest.tree")),
     "bandit": Group("Bandit", ("bandit", "bandit.pairs")),
     "encoding": Group("Encoding", ("encoding",)),
     "evaluation": Group("Evaluation of logs", ("evaluation", "evaluation.readers", "evaluation.writers")),
@@ -51,7 +51,6 @@ INTERNAL = {
         "policy",
         "randomness",
         "reference",
-        "rules",
     ),
     *("service", "validation", "variables"),
 }

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from bandit_forest.baselines import LinUcb, NeuralBandit, Uniform
+from bandit_forest.baselines import LinUCB, NeuralBandit, Uniform
 from contest.game import Contestant, Game
 from contest.policies.playing import play_policy
 from contest.stream import Stream, binary_contexts
@@ -22,7 +22,7 @@ RATES = ((0.003, 0.01, 0.03), (0.03, 0.1, 0.3))
 def play_lin_ucb(stream: Stream, *, width: float) -> Game:
     """Play LinUCB."""
     contexts = binary_contexts(stream, n_bins=N_BINS)
-    policy = LinUcb(n_variables=contexts.shape[1], n_actions=stream.n_actions, width=width)
+    policy = LinUCB(n_variables=contexts.shape[1], n_actions=stream.n_actions, width=width)
     return play_policy(policy, contexts, stream)
 
 

@@ -60,7 +60,7 @@ class Bandit:
     forest
         Other parameters of `BanditForest`, such as {"n_trees": 20}.
     policy
-        Makes another policy, such as `LinUcb`, called with `n_variables`, `n_actions` and, if it takes one, `seed`.
+        Makes another policy, such as `LinUCB`, called with `n_variables`, `n_actions` and, if it takes one, `seed`.
         Such a bandit cannot be saved. The policy gets binary variables only: numbers that are not declared have five
         bins, and each hour, weekday and month of a moment has a bin.
 

@@ -1,10 +1,10 @@
 """Policies to compare with, one a file."""
 
 from bandit_forest.baselines.banditron import Banditron
-from bandit_forest.baselines.lin_ucb import LinUcb
+from bandit_forest.baselines.lin_ucb import LinUCB
 from bandit_forest.baselines.neural_bandit import NeuralBandit
 from bandit_forest.baselines.successive_elimination import SuccessiveElimination
-from bandit_forest.baselines.ucb import Ucb
+from bandit_forest.baselines.ucb import UCB
 from bandit_forest.baselines.uniform import Uniform
 
-__all__ = ["Banditron", "LinUcb", "NeuralBandit", "SuccessiveElimination", "Ucb", "Uniform"]
+__all__ = ["UCB", "Banditron", "LinUCB", "NeuralBandit", "SuccessiveElimination", "Uniform"]

@@ -10,12 +10,12 @@ from bandit_forest.compiled import CompiledPolicy
 from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_parameter, check_size
 from bandit_forest.validation import check_int
 
-__all__ = ["LinUcb"]
+__all__ = ["LinUCB"]
 
 _UPDATES_PER_INPUT = 16  # between two exact inversions, which then cost a sixteenth of the updates themselves
 
 
-class LinUcb(CompiledPolicy):
+class LinUCB(CompiledPolicy):
     """Play the action whose upper confidence bound under its own linear model is highest (disjoint LinUCB).
 
     The model of an action is ridge regression on the variables and a constant. Its inverse Gram matrix is kept by
@@ -36,7 +36,7 @@ class LinUcb(CompiledPolicy):
 
     Examples
     --------
-    >>> policy = LinUcb(n_variables=2, n_actions=2)
+    >>> policy = LinUCB(n_variables=2, n_actions=2)
     >>> for _ in range(20):
     ...     decision = policy.decide([1, 0])
     ...     policy.learn([1, 0], decision.action, decision.action, propensity=decision.propensity)
@@ -52,11 +52,11 @@ class LinUcb(CompiledPolicy):
     def __init__(self, *, n_variables: int, n_actions: int, width: float = 0.2, ridge: float = 1.0) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         largest = sys.float_info.max
-        self._width = check_parameter(width, "width", "LinUcb", "a finite number of at least 0", 0.0, largest)
-        self._ridge = check_parameter(ridge, "ridge", "LinUcb", "a finite number of at least 1e-6", 1e-6, largest)
-        check_int(n_actions, "n_actions", "LinUcb", high=MOST_ACTIONS)
+        self._width = check_parameter(width, "width", "LinUCB", "a finite number of at least 0", 0.0, largest)
+        self._ridge = check_parameter(ridge, "ridge", "LinUCB", "a finite number of at least 1e-6", 1e-6, largest)
+        check_int(n_actions, "n_actions", "LinUCB", high=MOST_ACTIONS)
         most = _largest_triangle(MOST_CELLS // self._n_actions) - 1  # beside the constant input
-        check_size(self._n_variables, most, "n_variables", "LinUcb", f"{self._n_actions} actions")
+        check_size(self._n_variables, most, "n_variables", "LinUCB", f"{self._n_actions} actions")
         self._core = _core.LinUcb(
             n_variables=self._n_variables,
             n_actions=self._n_actions,

@@ -13,10 +13,10 @@ from bandit_forest.parameters import MOST_ACTIONS
 from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.validation import check_int
 
-__all__ = ["Ucb"]
+__all__ = ["UCB"]
 
 
-class Ucb(CheckedPolicy):
+class UCB(CheckedPolicy):
     """Take the action with the highest upper confidence bound on its mean reward, whatever the context.
 
     The bound is mean + sqrt(2 log(n) / n_k) after n decisions, n_k of them for the action. A decision counts from when
@@ -33,7 +33,7 @@ class Ucb(CheckedPolicy):
 
     Examples
     --------
-    >>> policy = Ucb(n_variables=1, n_actions=3)
+    >>> policy = UCB(n_variables=1, n_actions=3)
     >>> policy.decide_many([[0], [1], [0], [1]]).actions
     array([0, 1, 2, 0])
     >>> policy.learn([0], 1, 1.0, propensity=1.0)

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bandit_forest.baselines import Ucb, Uniform
+from bandit_forest.baselines import UCB, Uniform
 from bandit_forest.errors import MissingExtraError, refuse
 from bandit_forest.forest import BanditForest, BanditTree
 from bandit_forest.policy import Policy
@@ -36,7 +36,7 @@ class Contestants(NamedTuple):
 
     forest: BanditForest
     tree: BanditTree
-    ucb: Ucb
+    ucb: UCB
     uniform: Uniform
 
 
@@ -51,7 +51,7 @@ def contestants(world: World, *, seed: int) -> Contestants:
     return Contestants(
         BanditForest(n_variables=n_variables, n_actions=n_actions, seed=seed),
         BanditTree(n_variables=n_variables, n_actions=n_actions, max_depth=3, growth=growth, seed=seed),
-        Ucb(n_variables=n_variables, n_actions=n_actions),
+        UCB(n_variables=n_variables, n_actions=n_actions),
         Uniform(n_variables=n_variables, n_actions=n_actions, seed=seed),
     )
 

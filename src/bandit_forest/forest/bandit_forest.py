@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, cast
+from typing import Any, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from bandit_forest.rules import (
     InverseGap,
     RoundRobin,
     UniformOverRemaining,
+    check_exploration,
 )
 from bandit_forest.validation import (
     check_available_rows,
@@ -42,7 +43,6 @@ _MAX_SEED = 2**64 - 1
 _MAX_THREADS = 256
 
 _DEFAULT_GROWTH = Greedy()
-_DEFAULT_EXPLORATION = InverseGap()
 
 # The presets of the paper's experiments: docs/readings.md says how they were chosen among the readings of its text.
 _PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
@@ -79,8 +79,8 @@ class BanditForest(CompiledPolicy):
     growth
         How the trees grow: `Greedy()`, or `Elimination()` as in the paper.
     exploration
-        How actions are drawn: `InverseGap()` with greedy growth; `RoundRobin()` or `UniformOverRemaining()` with
-        elimination.
+        How actions are drawn, by a rule that the growth rule allows: `InverseGap` with `Greedy`; `RoundRobin` or
+        `UniformOverRemaining` with `Elimination`. None: the first of them.
     max_nodes
         Most nodes of a tree, which bounds memory; a full tree goes on learning in its leaves.
     seed
@@ -104,6 +104,42 @@ class BanditForest(CompiledPolicy):
     1
     """
 
+    @overload
+    def __init__(
+        self,
+        *,
+        n_variables: int,
+        n_actions: int,
+        thresholds: Mapping[int, Sequence[float]] | None = None,
+        n_trees: int = 32,
+        max_depth: int | tuple[int, int] = 40,
+        variable_share: float = 0.3,
+        growth: Greedy = _DEFAULT_GROWTH,
+        exploration: InverseGap | None = None,
+        max_nodes: int = 2**18,
+        seed: int = 0,
+        n_threads: int = 1,
+        variable_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        *,
+        n_variables: int,
+        n_actions: int,
+        n_trees: int = 32,
+        max_depth: int | tuple[int, int] = 40,
+        variable_share: float = 0.3,
+        growth: Elimination,
+        exploration: RoundRobin | UniformOverRemaining | None = None,
+        max_nodes: int = 2**18,
+        seed: int = 0,
+        variable_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> None: ...
+
     def __init__(
         self,
         *,
@@ -114,7 +150,7 @@ class BanditForest(CompiledPolicy):
         max_depth: int | tuple[int, int] = 40,
         variable_share: float = 0.3,
         growth: Growth = _DEFAULT_GROWTH,
-        exploration: Exploration = _DEFAULT_EXPLORATION,
+        exploration: Exploration | None = None,
         max_nodes: int = 2**18,
         seed: int = 0,
         n_threads: int = 1,
@@ -127,10 +163,6 @@ class BanditForest(CompiledPolicy):
         check_int(n_actions, "n_actions", owner, low=2, high=MOST_ACTIONS)
         if not isinstance(growth, Growth):
             refuse("growth", owner, "Greedy() or Elimination()", growth)
-        if isinstance(growth, Greedy) and not isinstance(exploration, InverseGap):
-            refuse("exploration", owner, "InverseGap() with greedy growth", exploration)
-        if isinstance(growth, Elimination) and not isinstance(exploration, RoundRobin | UniformOverRemaining):
-            refuse("exploration", owner, "RoundRobin() or UniformOverRemaining() with elimination", exploration)
         self._n_trees = check_int(n_trees, "n_trees", owner, high=2**20)
         for name, size in (("n_variables", self._n_variables), ("n_trees", self._n_trees)):
             check_size(size, MOST_CELLS // self._n_actions, name, owner, f"{self._n_actions} actions")
@@ -146,7 +178,7 @@ class BanditForest(CompiledPolicy):
             "max_depth": low if low == high else (low, high),
             "variable_share": check_share(variable_share, "variable_share", owner),
             "growth": growth,
-            "exploration": exploration,
+            "exploration": check_exploration(exploration, growth, owner),
             "max_nodes": check_int(max_nodes, "max_nodes", owner, high=2**31 - 1),
             "seed": check_int(seed, "seed", owner, low=0, high=_MAX_SEED),
         }
@@ -507,6 +539,11 @@ class BanditTree(BanditForest):
             variable_names=variable_names,
             action_names=action_names,
         )
+
+    @staticmethod
+    def paper(**parameters: Any) -> BanditTree:
+        """Return the tree of the paper's experiments, whose parameters are the defaults."""
+        return BanditTree(**parameters)
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ class ReferenceLinUcb(CheckedPolicy):
     Parameters
     ----------
     n_variables, n_actions, width, ridge
-        As of `bandit_forest.baselines.LinUcb`.
+        As of `bandit_forest.baselines.LinUCB`.
 
     Examples
     --------

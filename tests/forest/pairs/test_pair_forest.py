@@ -6,8 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
-from bandit_forest import BanditForest, DamagedFileError, Greedy, InvalidArgumentError, RoundRobin
+from bandit_forest import BanditForest, DamagedFileError, Greedy, InvalidArgumentError
 from bandit_forest.forest.pairs import PairForest
+from bandit_forest.rules import RoundRobin
 
 pytestmark = pytest.mark.core
 

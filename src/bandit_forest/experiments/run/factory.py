@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.baselines import Banditron, LinUcb, NeuralBandit, SuccessiveElimination, Ucb, Uniform
+from bandit_forest.baselines import UCB, Banditron, LinUCB, NeuralBandit, SuccessiveElimination, Uniform
 from bandit_forest.experiments.catalogue import Made
 from bandit_forest.experiments.comparator.models import GreedyForest, Model, RandomForest
 from bandit_forest.experiments.comparator.routing import FlatForest
@@ -29,10 +29,10 @@ _POLICIES: dict[str, Callable[..., Policy]] = {
     "BanditForest.paper": BanditForest.paper,
     "BanditTree": BanditTree,
     "Banditron": Banditron,
-    "LinUcb": LinUcb,
+    "LinUcb": LinUCB,
     "NeuralBandit": NeuralBandit,
     "SuccessiveElimination": SuccessiveElimination,
-    "Ucb": Ucb,
+    "Ucb": UCB,
     "Uniform": Uniform,
 }
 
