@@ -22,12 +22,12 @@ def main() -> None:
     arguments = parser.parse_args()
     for path in sorted(FOLDER.glob("*.ipynb")):
         begun = time.perf_counter()
-        notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+        notebook = nbformat.read(path, as_version=4)
         client = NotebookClient(notebook, timeout=120, record_timing=False, resources={"metadata": {"path": FOLDER}})
         client.execute()
         if arguments.write:
             notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-            nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
+            nbformat.write(notebook, path)
         print(f"{path.name}: {len(notebook.cells)} cells, {time.perf_counter() - begun:.0f} s", flush=True)
 
 
