@@ -6,7 +6,7 @@ SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
 STUB := src/bandit_forest/_core.pyi
 SAMPLES := build/obp-0.5.7/obp/dataset/obd
 
-.PHONY: notebooks wheels demo test test-peers check sanitize clang bench results reference docs stub format clean
+.PHONY: notebooks wheels demo test test-peers test-ray check sanitize clang bench results reference docs stub format clean
 
 demo: .venv/installed
 	$(BIN)/bandit-forest demo
@@ -17,6 +17,10 @@ test: .venv/installed
 # What touches other tools, with those tools installed, and the samples of the Open Bandit Dataset in obp's package.
 test-peers: .venv/peers $(SAMPLES)
 	BANDIT_FOREST_OPEN_BANDIT=$(SAMPLES) $(BIN)/pytest tests/evaluation tests/adapters
+
+# Launchers on a real Ray cluster.
+test-ray: .venv/ray
+	$(BIN)/pytest tests/distributed/test_ray.py
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -100,6 +104,10 @@ $(SAMPLES):
 	mkdir -p build
 	$(BIN)/pip download -q --no-deps --ignore-requires-python --dest build obp==0.5.7
 	tar -xzf build/obp-0.5.7.tar.gz -C build $(@:build/%=%)
+
+.venv/ray: .venv/installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[dev,ray]"
+	touch $@
 
 build/sanitize/installed: .venv/installed
 	$(call other-build,sanitize,BANDIT_FOREST_SANITIZE=ON)

@@ -17,8 +17,10 @@ from bandit_forest.bandit.features.values import as_context, plain
 from bandit_forest.bandit.registry import Available
 from bandit_forest.compiled import CompiledPolicy
 from bandit_forest.encoding import ContextEncoder
+from bandit_forest.forest import BanditForest
 from bandit_forest.policy import Policy
-from bandit_forest.randomness import DECISION, draw
+from bandit_forest.randomness import DECISION, KEY, draw
+from bandit_forest.validation import key_number
 
 __all__ = ["EncodedContext", "Lesson", "Model", "WarmUpRule", "different_names"]
 
@@ -105,6 +107,15 @@ class Model:
         if isinstance(self.policy, CompiledPolicy):  # which takes bytes, and both are known to be right
             return self.policy._decide(self.encoded(context), available.mask)
         return self.policy.decide(self.variables(context), available_actions=available.indices)
+
+    def decide_by_key(self, context: EncodedContext, available: Available, key: str) -> tuple[int, float]:
+        """Draw an action: the same for the same version, context, available actions and key, whoever asks."""
+        if self.policy is None:
+            n_available = len(available.indices)
+            turn = int(n_available * draw(self._seed, KEY, key_number(key, "decide_by_key")))
+            return int(available.indices[turn]), 1.0 / n_available
+        assert isinstance(self.policy, BanditForest)
+        return self.policy.decide(self.variables(context), available_actions=available.indices, key=key)
 
     def decide_many(self, contexts: Sequence[EncodedContext], available: Available) -> list[tuple[int, float]]:
         """Decide a batch: the same as one after the other."""

@@ -78,7 +78,12 @@ def export(
     with _service_extra():
         from bandit_forest.service.recovery.export import export_journal
 
-    typer.echo(f"Events written: {export_journal(_load(project), table)}")
+    loaded, entries = _load(project), None
+    if loaded.storage.is_shared:
+        from bandit_forest.service.replica.verify import read_events
+
+        entries = read_events(loaded)
+    typer.echo(f"Events written: {export_journal(loaded, table, entries)}")
 
 
 def backup(
@@ -98,7 +103,13 @@ def verify(project: ProjectFile = _FILE) -> None:
     with _service_extra():
         from bandit_forest.service.recovery.verify import verify as verify_folder
 
-    typer.echo(verify_folder(_load(project)))
+    loaded = _load(project)
+    if loaded.storage.is_shared:
+        from bandit_forest.service.replica.verify import verify_database
+
+        typer.echo(verify_database(loaded))
+    else:
+        typer.echo(verify_folder(loaded))
 
 
 def list_actions(project: ProjectFile = _FILE) -> None:

@@ -34,6 +34,7 @@ STATUSES = {
     "too_many_waiting": 429,  # as many events wait for their reward as the project allows
     "internal_error": 500,  # a failure of the service itself, which is logged
     "storage_unavailable": 503,  # the journal cannot be written now, and the project says to refuse; try again later
+    "too_stale": 503,  # a replica is further behind than the project allows
     "too_many_connections": 503,  # as many connections are open as the project allows
 }
 """The HTTP status of each code of a refusal."""

@@ -121,6 +121,9 @@ class Storage(Table, frozen=True):
 
     Parameters
     ----------
+    journal
+        "sqlite": files in the folder, of one process. Or the address of a PostgreSQL that any number of replicas share,
+        "postgresql://..."; "env:NAME" is an environment variable with such an address, which may hold a password.
     folder
         Folder of all files; made when needed. A relative one is relative to the project file.
     full_disk
@@ -132,8 +135,11 @@ class Storage(Table, frozen=True):
         Number of operations, or seconds with at least one, after which a snapshot is taken.
     rotate_bytes, rotate_seconds
         Size or age at which a new journal file is begun.
+    max_staleness_seconds
+        Seconds that a replica may be behind the lessons before /readyz refuses.
     """
 
+    journal: str = "sqlite"
     folder: Path = Path("bandit-forest-data")
     full_disk: str = "refuse"
     queued_operations: Count = 100_000
@@ -141,9 +147,26 @@ class Storage(Table, frozen=True):
     snapshot_seconds: Seconds = 300.0
     rotate_bytes: Count = 256 * 2**20
     rotate_seconds: Seconds = 7 * 86_400.0
+    max_staleness_seconds: Seconds = 5.0
 
     def __post_init__(self) -> None:
         _check_choice(self.full_disk, "full_disk", "[storage]", ("refuse", "continue"))
+        if self.journal != "sqlite" and not self.is_shared:  # what stands there may hold a password: it is not shown
+            refuse("journal", "[storage]", "'sqlite', an address 'postgresql://...' or 'env:NAME'", "...")
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether replicas share it."""
+        return self.journal.startswith(("postgresql://", "postgres://", "env:"))
+
+    def database_url(self, environment: Mapping[str, str] = os.environ) -> str:
+        """Return the address of the database."""
+        name = self.journal.removeprefix("env:")
+        if name == self.journal:
+            return self.journal
+        if not environment.get(name):
+            refuse("journal", "[storage]", f"an address in the environment: set it with 'export {name}=...'", None)
+        return environment[name]
 
 
 class Keys(Table, frozen=True):

@@ -139,6 +139,21 @@ class ServiceContext:
         self._time = state.time
 
     @property
+    def n_waiting(self) -> int:
+        """How many events wait for their reward."""
+        return len(self.state.waiting)
+
+    @property
+    def staleness(self) -> float | None:
+        """Of a replica: seconds since it last knew all lessons."""
+        return None
+
+    @property
+    def is_learner(self) -> bool | None:
+        """Of a replica: whether it makes the lessons."""
+        return None
+
+    @property
     def failing(self) -> bool:
         """Whether the last commit failed: the alarm, and not ready when the project says to refuse."""
         return self.journal.failure is not None

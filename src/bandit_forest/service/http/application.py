@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import monotonic
 
 from bandit_forest.service.dashboard.files import page_files
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.authentication import Access
-from bandit_forest.service.http.endpoints import ENDPOINTS, JsonEndpoint
+from bandit_forest.service.http.endpoints import ENDPOINTS, Endpoint, JsonEndpoint
 from bandit_forest.service.http.messages import Reply, Request, Response, refuse
 from bandit_forest.service.http.metrics import Measures
 from bandit_forest.service.http.openapi import describe
 from bandit_forest.service.http.pages import Page
 from bandit_forest.service.http.read_endpoints import ReadEndpoint, read_endpoints
-from bandit_forest.service.recovery.start import Service
 
 __all__ = ["DecisionApplication"]
 
@@ -23,14 +24,15 @@ class DecisionApplication:
 
     Parameters
     ----------
-    service
-        A started service.
+    context
+        Of a started service or replica.
+    endpoints
+        What it does when it is asked.
     """
 
-    def __init__(self, service: Service) -> None:
-        context = service.context
+    def __init__(self, context: ServiceContext, endpoints: Sequence[Endpoint] = ENDPOINTS) -> None:
         project, self.measures = context.project, Measures()
-        self._posts = {endpoint.path: JsonEndpoint(endpoint, context) for endpoint in ENDPOINTS}
+        self._posts = {endpoint.path: JsonEndpoint(endpoint, context) for endpoint in endpoints}
         self._gets = {endpoint.path: endpoint for endpoint in read_endpoints(context, self.measures)}
         pages = {path: Page(content, media_type) for path, (content, media_type) in page_files().items()}
         self._pages = pages

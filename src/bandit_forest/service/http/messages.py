@@ -12,7 +12,7 @@ from wsgiref.handlers import format_date_time
 
 import msgspec
 
-from bandit_forest.service.errors import ServiceError, StorageError
+from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.operations.results import refusal
 
@@ -107,7 +107,7 @@ class Reply:
             try:
                 if not self._commit.outcome() and error is None:
                     self._answer.durable = False
-            except StorageError as refused:
+            except ServiceError as refused:
                 error, self._answer = refused, refusal(refused)
         if isinstance(self._answer, Response):
             return self._answer

@@ -77,6 +77,8 @@ def _gauges(status: Status) -> Iterator[Metric]:
         ("journal_queued_operations", "Operations that are not on disk yet.", status.queued),
         ("journal_bytes", "Size of the current journal file.", status.journal_bytes),
         ("storage_failing", "Alarm: 1 when the last write of the journal failed.", status.storage_failing),
+        ("replica_staleness_seconds", "Time since this replica last knew all lessons.", status.staleness),
+        ("replica_learner", "1 where this replica makes the lessons.", status.is_learner),
         ("snapshot_timestamp_seconds", "When the last snapshot was taken.", status.snapshot_time),
         ("snapshot_pause_seconds", "How long it held up decisions.", status.snapshot_seconds),
     ):

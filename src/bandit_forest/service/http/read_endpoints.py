@@ -82,7 +82,7 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
             "Say whether decisions are taken",
             lambda _: _ready(service),
             Health,
-            ("storage_unavailable",),
+            ("storage_unavailable", "too_stale"),
             is_public=True,
         ),
         ReadEndpoint(
@@ -132,6 +132,10 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
 def _ready(service: ServiceContext) -> Reply:
     if service.failing and service.project.storage.full_disk == "refuse":
         raise StorageError("The journal cannot be written: new work is refused until it can.")
+    most = service.project.storage.max_staleness_seconds
+    if service.staleness is not None and service.staleness > most:
+        message = f"This replica last knew all lessons {service.staleness:.1f} seconds ago, more than {most:g}."
+        raise ServiceError("too_stale", message)
     return Reply(Health("ready"))
 
 

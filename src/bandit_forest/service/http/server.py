@@ -8,6 +8,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.service.config.project import Project
@@ -16,6 +17,9 @@ from bandit_forest.service.http.application import DecisionApplication
 from bandit_forest.service.http.background import run_background
 from bandit_forest.service.http.connection import Connection
 from bandit_forest.service.recovery.start import Service
+
+if TYPE_CHECKING:
+    from bandit_forest.service.replica.replica import Replica
 
 __all__ = ["HttpServer", "serve"]
 
@@ -33,7 +37,7 @@ def serve(project: Project, *, started: Callable[[str], object]) -> None:
         Called with the address as soon as requests are taken.
     """
     with _bind(project.server) as listener:
-        service = Service.start(project)
+        service = _start(project)
         _collect_garbage_rarely()
         host, port = listener.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -48,12 +52,12 @@ class HttpServer:
     Parameters
     ----------
     service
-        A started service.
+        A started service or replica.
     listener
         A bound socket.
     """
 
-    def __init__(self, service: Service, listener: socket.socket) -> None:
+    def __init__(self, service: Service | Replica, listener: socket.socket) -> None:
         self._service = service
         self._listener = listener
         self._connections: set[Connection] = set()
@@ -71,8 +75,14 @@ class HttpServer:
         with suppress(ValueError, RuntimeError):  # not in the main thread
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._loop.add_signal_handler(number, self._stopping.set)
-        application, limits = DecisionApplication(self._service), self._service.context.project.limits
-        background = asyncio.create_task(run_background(self._service))
+        service, limits = self._service, self._service.context.project.limits
+        if isinstance(service, Service):
+            application, work = DecisionApplication(service.context), run_background(service)
+        else:
+            from bandit_forest.service.http.replica_endpoints import REPLICA_ENDPOINTS
+
+            application, work = DecisionApplication(service.context, REPLICA_ENDPOINTS), service.run_background()
+        background = asyncio.create_task(work)
         try:
             server = await self._loop.create_server(
                 lambda: Connection(application, limits, self._connections), sock=self._listener, backlog=2048
@@ -94,6 +104,14 @@ class HttpServer:
         until = asyncio.get_running_loop().time() + _STOP_SECONDS
         while self._connections and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(0.01)
+
+
+def _start(project: Project) -> Service | Replica:
+    if not project.storage.is_shared:
+        return Service.start(project)
+    from bandit_forest.service.replica.replica import Replica
+
+    return Replica.start(project)
 
 
 def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

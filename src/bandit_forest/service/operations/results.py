@@ -213,6 +213,10 @@ class Status(Struct, kw_only=True):
     """When the last snapshot was taken, in seconds since 1970."""
     snapshot_seconds: float | None
     """How long the last snapshot held up decisions."""
+    staleness: float | None = None
+    """Of a replica: seconds since it last knew all lessons."""
+    is_learner: bool | None = None
+    """Of a replica: whether it makes the lessons."""
     history: tuple[TimeBucketStatus, ...]
     """All that was, oldest first, in at most 240 stretches of equal length; those in which nothing was are left out."""
 

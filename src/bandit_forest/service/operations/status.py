@@ -26,7 +26,7 @@ def status(service: ServiceContext) -> Status:
         rewards=statistics.total.n_rewards,
         learned=statistics.learned,
         expired=statistics.expired,
-        waiting=len(state.waiting),
+        waiting=service.n_waiting,
         remembered=len(state.remembered),
         late=service.late,
         duplicates=service.duplicates,
@@ -49,6 +49,8 @@ def status(service: ServiceContext) -> Status:
         snapshot_seq=service.snapshot_seq,
         snapshot_time=service.snapshot_time,
         snapshot_seconds=service.snapshot_seconds,
+        staleness=service.staleness,
+        is_learner=service.is_learner,
         history=tuple(_bucket_status(service, number, bucket) for number, bucket in statistics.buckets.items()),
     )
 

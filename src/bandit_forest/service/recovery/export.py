@@ -19,7 +19,7 @@ from bandit_forest.service.recovery.recover import journal_end
 __all__ = ["export_journal"]
 
 
-def export_journal(project: Project, path: str | os.PathLike[str]) -> int:
+def export_journal(project: Project, path: str | os.PathLike[str], entries: Iterator[Entry] | None = None) -> int:
     """Write the history of a project as a Parquet file, whole or not at all; return the number of rows written.
 
     Rows come in the order in which events ended (a reward, the end of the window, `learn`), then those that still wait.
@@ -35,11 +35,15 @@ def export_journal(project: Project, path: str | os.PathLike[str]) -> int:
         Whose journal is exported.
     path
         The file to write.
+    entries
+        Entries of the journal, where it is not in the storage folder.
     """
     folder = project.storage.folder
-    journal_end(folder)
+    if entries is None:
+        journal_end(folder)
+        entries = read_entries(folder)
     try:
-        return write_events(_events(read_entries(folder)), project.context, path)
+        return write_events(_events(entries), project.context, path)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error
 

@@ -7,7 +7,7 @@ Each has a checksum; the second knows the first's, is written last, and makes th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,16 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import State
 
-__all__ = ["SnapshotData", "load_snapshot", "remove_leftovers", "snapshot_files", "take_snapshot", "write_snapshot"]
+__all__ = [
+    "SnapshotData",
+    "load_snapshot",
+    "pack_snapshot",
+    "remove_leftovers",
+    "snapshot_files",
+    "take_snapshot",
+    "unpack_snapshot",
+    "write_snapshot",
+]
 
 FORMAT = "bandit-forest snapshot"
 VERSION = 3
@@ -56,15 +65,21 @@ def take_snapshot(state: State, engine: str = "") -> SnapshotData:
 def write_snapshot(taken: SnapshotData, folder: Path) -> None:
     """Write a snapshot whole or not at all, and remove those that are too old."""
     name = folder / f"snapshot-{taken.header['seq']:015d}"
-    bandit = archive.pack(*taken.bandit)
+    rest, bandit = pack_snapshot(taken)
     archive.write(name.with_suffix(_BANDIT), bandit)
-    header = taken.header | {"bandit": hashlib.sha256(bandit).hexdigest()}
-    body = b"".join(line + b"\n" for line in _lines(header, taken))
-    archive.write(name.with_suffix(".json"), body + hashlib.sha256(body).hexdigest().encode())
+    archive.write(name.with_suffix(".json"), rest)
     for old in snapshot_files(folder)[:-_KEPT]:
         old.unlink(missing_ok=True)
         for suffix in (_BANDIT, ".bf"):
             old.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def pack_snapshot(taken: SnapshotData) -> tuple[bytes, bytes]:
+    """Return the content of the two files of a snapshot: lines of JSON, and the saved bandit."""
+    bandit = archive.pack(*taken.bandit)
+    header = taken.header | {"bandit": hashlib.sha256(bandit).hexdigest()}
+    body = b"".join(line + b"\n" for line in _lines(header, taken))
+    return body + hashlib.sha256(body).hexdigest().encode(), bandit
 
 
 def snapshot_files(folder: Path) -> list[Path]:
@@ -74,15 +89,34 @@ def snapshot_files(folder: Path) -> list[Path]:
 
 def load_snapshot(file: Path, project: Project, engine: str) -> State:
     """Read a snapshot, or refuse it when it is damaged, or not of this version of the package."""
-    lines = _checked_lines(file)
+    return unpack_snapshot(file.read_bytes(), file.with_suffix(_BANDIT).read_bytes, str(file), project, engine)
+
+
+def unpack_snapshot(rest: bytes, read_bandit: Callable[[], bytes], name: str, project: Project, engine: str) -> State:
+    """Return the state of a snapshot, or refuse it.
+
+    Parameters
+    ----------
+    rest
+        Lines of JSON, as `pack_snapshot` gave them.
+    read_bandit
+        Returns the saved bandit.
+    name
+        Name of the snapshot, for refusals.
+    project
+        What is decided.
+    engine
+        What makes the decisions.
+    """
+    lines = _checked_lines(rest, name)
     try:
         header = lines[0]
         if (header["format"], header["version"], header.get("engine")) != (FORMAT, VERSION, engine):
-            raise DamagedFileError(f"'{file}' was not written by this version of the package.")
-        bandit = file.with_suffix(_BANDIT).read_bytes()
+            raise DamagedFileError(f"'{name}' was not written by this version of the package.")
+        bandit = read_bandit()
         if hashlib.sha256(bandit).hexdigest() != header["bandit"]:
-            raise DamagedFileError(f"'{file.with_suffix(_BANDIT)}' is not the file that '{file}' was written with.")
-        state = State(project, Bandit.from_bytes(bandit, str(file)))
+            raise DamagedFileError(f"The bandit of '{name}' is not the one that it was written with.")
+        state = State(project, Bandit.from_bytes(bandit, name))
         state.seq, state.time, state.file_actions = header["seq"], header["time"], header["file_actions"]
         state.statistics.restore(header["statistics"])
         state.recent.extend(header["recent"])
@@ -91,7 +125,7 @@ def load_snapshot(file: Path, project: Project, engine: str) -> State:
     except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
         if isinstance(error, DamagedFileError):
             raise
-        raise DamagedFileError(f"'{file}' is damaged: {error}.") from error
+        raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
     return state
 
 
@@ -112,9 +146,9 @@ def _lines(header: dict[str, Any], taken: SnapshotData) -> Iterator[bytes]:
             yield msgspec.json.encode([kind, [item.to_json() for item in items[start : start + _CHUNK]]])
 
 
-def _checked_lines(file: Path) -> list[Any]:
-    *lines, digest = file.read_bytes().split(b"\n")
+def _checked_lines(content: bytes, name: str) -> list[Any]:
+    *lines, digest = content.split(b"\n")
     body = b"".join(line + b"\n" for line in lines)
     if not lines or hashlib.sha256(body).hexdigest().encode() != digest:
-        raise DamagedFileError(f"'{file}' is damaged: its checksum does not fit its content.")
+        raise DamagedFileError(f"'{name}' is damaged: its checksum does not fit its content.")
     return [msgspec.json.decode(line) for line in lines]

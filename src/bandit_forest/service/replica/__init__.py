@@ -1,0 +1,1 @@
+"""Replicas: any number of processes that decide and learn on one PostgreSQL."""

@@ -1,0 +1,76 @@
+"""What the operations of a replica need: its state, the writer, and how far behind it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import cast
+
+from bandit_forest.service.domain.state import ServiceContext, State
+from bandit_forest.service.journal.journal import Journal
+from bandit_forest.service.replica.applying import apply_lessons
+from bandit_forest.service.replica.rows import LessonRow
+from bandit_forest.service.replica.store import Database
+from bandit_forest.service.replica.writer import Writer
+
+__all__ = ["ReplicaContext"]
+
+_AT_ONCE = 200  # lessons, so that decisions get their turn between
+
+
+class ReplicaContext(ServiceContext):
+    """State of a replica, and the way to the database; used by one thread.
+
+    Parameters
+    ----------
+    state
+        What the lessons so far have made.
+    database
+        Where lessons come from.
+    writer
+        Where requests go to.
+    is_elected
+        Says whether this replica makes the lessons.
+    """
+
+    def __init__(self, state: State, database: Database, writer: Writer, is_elected: Callable[[], bool]) -> None:
+        self.database = database
+        self.writer = writer
+        self.waiting_count = 0
+        self._is_elected = is_elected
+        self._fresh = time.monotonic()
+        super().__init__(state, cast(Journal, writer), time.time)  # of which its operations ask how it is doing
+
+    @property
+    def n_waiting(self) -> int:
+        """How many events wait in the database, as it was last counted."""
+        return self.waiting_count
+
+    @property
+    def staleness(self) -> float:
+        """Seconds since this replica last knew all lessons."""
+        return time.monotonic() - self._fresh
+
+    @property
+    def is_learner(self) -> bool:
+        """Whether this replica makes the lessons."""
+        return self._is_elected()
+
+    def fetch(self) -> tuple[float, list[LessonRow]]:
+        """Return the next lessons and when they were asked for; called by any thread, one at a time."""
+        seq = self.state.seq
+        return time.monotonic(), self.database.lessons(after=seq, until=seq + _AT_ONCE)
+
+    def apply(self, asked: float, lessons: list[LessonRow]) -> bool:
+        """Apply the lessons that came next; return whether there may be more."""
+        apply_lessons(self.state, (lesson for lesson in lessons if lesson.version > self.state.seq))
+        if len(lessons) == _AT_ONCE:
+            return True
+        self._fresh = asked
+        self.writer.durable_seq = self.state.seq
+        return False
+
+    def catch_up(self) -> None:
+        """Apply all lessons that there are."""
+        while self.apply(*self.fetch()):
+            pass

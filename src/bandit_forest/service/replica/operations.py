@@ -1,0 +1,275 @@
+"""What a replica does when it is asked: the requests and answers of a service that is alone.
+
+A decision is a function of version, context, available actions and event id, and is stored once. What is stored is what
+is answered, so that a request which is repeated at another replica gets the first answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN
+from bandit_forest.service.operations.checks import (
+    NewEvent,
+    check_action,
+    check_context,
+    check_decide,
+    check_event_id,
+    check_reward,
+    new_event_id,
+)
+from bandit_forest.service.operations.estimates import mean_rewards
+from bandit_forest.service.operations.requests import DecideItem, DecideRequest, LearnRequest, RewardRequest
+from bandit_forest.service.operations.results import (
+    Decision,
+    DecisionBatch,
+    Learned,
+    LearnedBatch,
+    Refusal,
+    Result,
+    Rewarded,
+    RewardedBatch,
+    refusal,
+)
+from bandit_forest.service.replica.context import ReplicaContext
+from bandit_forest.service.replica.rows import DecisionRow, OutcomeRow
+from bandit_forest.service.replica.writer import Answers, Asked
+
+__all__ = ["decide", "decide_many", "learn", "learn_many", "reward", "reward_many"]
+
+_Item = TypeVar("_Item")
+_Checked = TypeVar("_Checked")
+
+
+def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
+    """Decide one event; a known one gets the decision that it got before."""
+    service.check_storage()
+    new = _check(service, request)
+    row = _drawn(service, new)
+    answer = _answer(row)
+    if request.mean_rewards:
+        answer.mean_rewards = mean_rewards(service.bandit, new.context)
+
+    def then(answers: Answers) -> None:
+        known = answers.known.get(row.event_id)
+        if known is not None:
+            _refuse_foreign(known)
+            _fill(answer, known)
+
+    return Result(answer, service.writer.ask(Asked(decisions=[row], then=then)))
+
+
+def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
+    """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
+    service.check_storage()
+    checked = _each(items, "events", lambda item: _drawn(service, _check(service, item)))
+    rows = [row for row in checked if isinstance(row, DecisionRow)]
+    answers: list[Decision | Refusal] = [
+        _answer(row) if isinstance(row, DecisionRow) else refusal(row) for row in checked
+    ]
+
+    def then(told: Answers) -> None:
+        for number, row in enumerate(checked):
+            known = told.known.get(row.event_id) if isinstance(row, DecisionRow) else None
+            if known is not None:
+                answers[number] = _told(number, "events", lambda known=known: _known(known))  # type: ignore[misc]
+
+    return Result(DecisionBatch(answers), service.writer.ask(Asked(decisions=rows, then=then)))
+
+
+def reward(service: ReplicaContext, request: RewardRequest) -> Result[Rewarded]:
+    """Store the reward of a waiting event, to be learned by all replicas."""
+    service.check_storage()
+    event_id, value = _check_reward(service, request)
+    answer = Rewarded(event_id, value, ignored=False)
+    asked = Asked(rewards=[(event_id, value)], then=lambda told: _fill_reward(service, answer, told))
+    return Result(answer, service.writer.ask(asked))
+
+
+def reward_many(service: ReplicaContext, items: Iterable[RewardRequest | InvalidRequestError]) -> Result[RewardedBatch]:
+    """Store a batch of rewards: each item is answered or refused on its own, and all share one commit."""
+    service.check_storage()
+    checked = _each(items, "rewards", lambda item: _check_reward(service, item))
+    answers: list[Rewarded | Refusal] = [
+        Rewarded(*one, ignored=False) if isinstance(one, tuple) else refusal(one) for one in checked
+    ]
+
+    def then(told: Answers) -> None:
+        for number, answer in enumerate(answers):
+            if isinstance(answer, Rewarded):
+                answers[number] = _told(number, "rewards", lambda one=answer: _fill_reward(service, one, told))  # type: ignore[misc]
+
+    rewards = [one for one in checked if isinstance(one, tuple)]
+    return Result(RewardedBatch(answers), service.writer.ask(Asked(rewards=rewards, then=then)))
+
+
+def learn(service: ReplicaContext, request: LearnRequest) -> Result[Learned]:
+    """Learn an event that was decided elsewhere; one with a known event_id is not learned again."""
+    service.check_storage()
+    row, outcome = _foreign(service, request)
+    answer = Learned(row.event_id, ignored=False)
+    asked = Asked(decisions=[row], learned=[outcome], then=lambda told: _fill_learned(service, answer, told))
+    return Result(answer, service.writer.ask(asked))
+
+
+def learn_many(service: ReplicaContext, items: Iterable[LearnRequest | InvalidRequestError]) -> Result[LearnedBatch]:
+    """Learn a batch of events that were decided elsewhere."""
+    service.check_storage()
+    checked = _each(items, "events", lambda item: _foreign(service, item))
+    answers: list[Learned | Refusal] = [
+        Learned(one[0].event_id, ignored=False) if isinstance(one, tuple) else refusal(one) for one in checked
+    ]
+
+    def then(told: Answers) -> None:
+        for number, answer in enumerate(answers):
+            if isinstance(answer, Learned):
+                answers[number] = _told(number, "events", lambda one=answer: _fill_learned(service, one, told))  # type: ignore[misc]
+
+    pairs = [one for one in checked if isinstance(one, tuple)]
+    asked = Asked(decisions=[row for row, _ in pairs], learned=[outcome for _, outcome in pairs], then=then)
+    return Result(LearnedBatch(answers), service.writer.ask(asked))
+
+
+def _each(
+    items: Iterable[_Item | InvalidRequestError], field: str, check: Callable[[_Item], _Checked]
+) -> list[_Checked | ServiceError]:
+    """Check the items of a batch, each on its own."""
+    checked: list[_Checked | ServiceError] = []
+    for number, item in enumerate(items):
+        try:
+            if isinstance(item, InvalidRequestError):
+                raise item
+            checked.append(check(item))
+        except ServiceError as error:
+            checked.append(error if error is item else error.within(f"$.{field}[{number}]"))
+    return checked
+
+
+def _told(number: int, field: str, make: Callable[[], _Checked]) -> _Checked | Refusal:
+    """Return what the database makes of an item of a batch, or the refusal."""
+    try:
+        return make()
+    except ServiceError as error:
+        return refusal(error.within(f"$.{field}[{number}]"))
+
+
+def _check(service: ReplicaContext, request: DecideItem) -> NewEvent:
+    if request.event_id is not None:
+        check_event_id(request.event_id)
+    most = service.project.limits.waiting_events
+    if service.n_waiting >= most:
+        raise ServiceError(
+            "too_many_waiting",
+            f"{most} events wait for their reward, as many as [limits] waiting_events allows: send rewards, or wait "
+            "until the oldest expire.",
+        )
+    return check_decide(service.state, request)
+
+
+def _drawn(service: ReplicaContext, new: NewEvent) -> DecisionRow:
+    """Draw an action by the id of its event; in shadow mode the application's choice is the decision."""
+    model, names = service.bandit.model, service.bandit.registry.names
+    drawn = model.decide_by_key(new.context, new.available, new.event_id)
+    action, propensity = drawn if new.own is None else new.own
+    row = DecisionRow(
+        new.event_id,
+        DECIDE,
+        service.state.seq,
+        model.version,
+        names[action],
+        propensity,
+        len(new.available.indices),
+        new.json,
+        new.available_json,
+    )
+    if new.own is None:
+        return row
+    name, means = names[drawn[0]], mean_rewards(service.bandit, new.context)
+    value = None if means is None else means.get(name)
+    return row._replace(forest_action=name, forest_propensity=drawn[1], forest_value=value)
+
+
+def _answer(row: DecisionRow) -> Decision:
+    answer = Decision(row.event_id, row.action, row.propensity, row.model_version)
+    _fill(answer, row)
+    return answer
+
+
+def _known(row: DecisionRow) -> Decision:
+    _refuse_foreign(row)
+    return _answer(row)
+
+
+def _fill(answer: Decision, row: DecisionRow) -> None:
+    """Let an answer tell what is stored."""
+    answer.action, answer.propensity, answer.model_version = row.action, row.propensity, row.model_version
+    if row.forest_action is not None:
+        answer.forest_action = row.forest_action
+        answer.forest_propensity, answer.forest_value = row.forest_propensity, row.forest_value
+
+
+def _refuse_foreign(row: DecisionRow) -> None:
+    if row.kind == LEARN:
+        message = f"The event '{row.event_id}' was decided elsewhere and learned here."
+        raise ServiceError("event_conflict", message, path="$.event_id")
+
+
+def _check_reward(service: ReplicaContext, request: RewardRequest) -> tuple[str, float]:
+    return check_event_id(request.event_id), check_reward(service.state, request.reward)
+
+
+def _fill_reward(service: ReplicaContext, answer: Rewarded, told: Answers) -> Rewarded:
+    """Let an answer tell which reward counts, or refuse it."""
+    if told.take(answer.event_id):
+        return answer
+    event_id = answer.event_id
+    if event_id not in told.outcomes:
+        message = f"No event '{event_id}' waits: it was never decided here."
+        raise ServiceError("unknown_event", message, path="$.event_id")
+    kind, first = told.outcomes[event_id]
+    if kind in (None, EXPIRE):
+        service.late += 1
+        seconds = service.project.reward.window_seconds
+        message = (
+            f"The reward of '{event_id}' came too late: it had to come within {seconds:g} seconds of the decision."
+        )
+        raise ServiceError("late_reward", message, path="$.event_id")
+    _count_duplicate(service, event_id, first)
+    answer.reward, answer.ignored = first or 0.0, True
+    return answer
+
+
+def _count_duplicate(service: ReplicaContext, event_id: str, first: float | None) -> None:
+    service.duplicates += 1
+    if service.project.reward.on_duplicate == "refuse":
+        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
+        raise ServiceError("duplicate_reward", message, path="$.event_id")
+
+
+def _foreign(service: ReplicaContext, request: LearnRequest) -> tuple[DecisionRow, OutcomeRow]:
+    """Check an event that was decided elsewhere."""
+    state = service.state
+    event_id = new_event_id() if request.event_id is None else check_event_id(request.event_id)
+    check_action(state, request.action)
+    value = check_reward(state, request.reward)
+    _, json = check_context(state, request.context)
+    n_available = len(state.bandit.registry.enabled.indices)
+    row = DecisionRow(event_id, LEARN, state.seq, 0, request.action, request.propensity, n_available, json)
+    return row, OutcomeRow(event_id, LEARN, value)
+
+
+def _fill_learned(service: ReplicaContext, answer: Learned, told: Answers) -> Learned:
+    """Let an answer tell whether the event is learned now, or refuse it."""
+    if told.take(answer.event_id):
+        return answer
+    kind, first = told.outcomes[answer.event_id]
+    if kind is None:
+        message = f"The event '{answer.event_id}' was decided here and waits: send its reward instead."
+        raise ServiceError("event_conflict", message, path="$.event_id")
+    if kind == EXPIRE:
+        raise ServiceError("late_reward", f"The event '{answer.event_id}' has expired.", path="$.event_id")
+    _count_duplicate(service, answer.event_id, first)
+    answer.ignored = True
+    return answer

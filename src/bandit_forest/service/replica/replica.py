@@ -1,0 +1,144 @@
+"""The life of a replica: it starts from the last snapshot, follows the lessons, and stops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import Self
+
+from bandit_forest.bandit import Bandit
+from bandit_forest.errors import DamagedFileError, refuse
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
+from bandit_forest.service.domain.state import State
+from bandit_forest.service.recovery.snapshots import pack_snapshot, take_snapshot, unpack_snapshot
+from bandit_forest.service.replica.changes import follow_file
+from bandit_forest.service.replica.context import ReplicaContext
+from bandit_forest.service.replica.learner import Learner
+from bandit_forest.service.replica.store import Database
+from bandit_forest.service.replica.writer import Writer
+
+__all__ = ["Replica", "first_state", "open_identity", "recover"]
+
+_log = logging.getLogger("bandit_forest.service")
+
+_POLL_SECONDS = 0.02
+_LOOK_SECONDS = 5.0
+
+
+class Replica:
+    """A started replica: operations are applied to its `context`.
+
+    Parameters
+    ----------
+    context
+        State, and the way to the database.
+    learner
+        Makes lessons while this replica is elected.
+    engine
+        What makes the decisions.
+    """
+
+    def __init__(self, context: ReplicaContext, learner: Learner, engine: str) -> None:
+        self.context = context
+        self._learner = learner
+        self._engine = engine
+        self._last_snapshot = time.monotonic()
+
+    @classmethod
+    def start(cls, project: Project) -> Self:
+        """Load the last good snapshot, apply the lessons after it, and start to write and to stand for election."""
+        database = Database(project.storage)
+        try:
+            identity = open_identity(project, database)
+            state = recover(project, database, identity.engine)
+            snapshot_seq = state.seq
+            writer, learner = Writer(database, project), Learner(database, project)
+        except BaseException:
+            database.close()
+            raise
+        context = ReplicaContext(state, database, writer, lambda: learner.is_elected)
+        context.snapshot_seq = snapshot_seq
+        replica = cls(context, learner, identity.engine)
+        try:
+            context.catch_up()
+            follow_file(context)
+        except BaseException:
+            replica.stop()
+            raise
+        return replica
+
+    def stop(self) -> None:
+        """Write what is queued, let another replica be elected, and close the connections."""
+        self._learner.stop()
+        self.context.writer.close()
+        self.context.database.close()
+
+    async def run_background(self) -> None:
+        """Follow the lessons and take snapshots for ever; a failure is logged and tried again."""
+        looked = 0.0
+        while True:
+            try:
+                more = self.context.apply(*await asyncio.to_thread(self.context.fetch))
+                if time.monotonic() - looked >= _LOOK_SECONDS:
+                    looked = time.monotonic()
+                    await self._look()
+                await asyncio.sleep(0 if more else _POLL_SECONDS)
+            except self.context.database.error as error:
+                _log.error("The lessons cannot be read, and will be asked for again: %s", " ".join(str(error).split()))
+                await asyncio.sleep(_POLL_SECONDS * 10)
+
+    async def _look(self) -> None:
+        """Count the events that wait, and keep a snapshot when one is due."""
+        context, window = self.context, self.context.project.reward.window_seconds
+        context.waiting_count = await asyncio.to_thread(context.database.n_waiting, window)
+        if context.is_learner and self._snapshot_due:
+            await asyncio.to_thread(self.snapshot())
+
+    @property
+    def _snapshot_due(self) -> bool:
+        storage, n_new = self.context.project.storage, self.context.state.seq - self.context.snapshot_seq
+        waited = time.monotonic() - self._last_snapshot >= storage.snapshot_seconds
+        return n_new >= storage.snapshot_events or (n_new > 0 and waited)
+
+    def snapshot(self) -> Callable[[], None]:
+        """Take the state now; the function returned stores it where every replica finds it, and may run in a thread."""
+        context, start, moment = self.context, time.perf_counter(), time.time()
+        taken = take_snapshot(context.state, self._engine)
+        seconds = time.perf_counter() - start
+        self._last_snapshot = time.monotonic()
+
+        def write() -> None:
+            context.database.keep_snapshot(taken.header["seq"], *pack_snapshot(taken))
+            context.snapshot_seq, context.snapshot_time = taken.header["seq"], moment
+            context.snapshot_seconds = seconds
+
+        return write
+
+
+def open_identity(project: Project, database: Database) -> StorageIdentity:
+    """Return what the database was made with; refuse a project that contradicts it."""
+    new = StorageIdentity.of(project.settings)
+    stored = StorageIdentity.from_text(database.definition(new.to_text()))
+    identity = adopt(project, stored)
+    if identity.engine != stored.engine:
+        rule = f"that of a database whose decisions were made by this engine, {identity.engine}; else take a new one"
+        refuse("journal", "[storage]", rule, stored.engine)
+    return identity
+
+
+def recover(project: Project, database: Database, engine: str) -> State:
+    """Return the state of the newest snapshot that is whole and of this engine; an empty one when there is none."""
+    for version, rest, bandit in database.latest_snapshots():
+        try:
+            return unpack_snapshot(rest, lambda bandit=bandit: bandit, f"snapshot {version}", project, engine)  # type: ignore[misc]
+        except DamagedFileError as error:
+            _log.warning("A snapshot is passed over: %s", error)
+    return first_state(project, database)
+
+
+def first_state(project: Project, database: Database) -> State:
+    """Return the state before the first lesson."""
+    return State(project, Bandit.from_settings(open_identity(project, database).settings))

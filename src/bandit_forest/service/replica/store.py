@@ -1,0 +1,239 @@
+"""What is asked of PostgreSQL, a function for each question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bandit_forest.errors import MissingExtraError, refuse
+from bandit_forest.service.config.tables import Storage
+from bandit_forest.service.replica.rows import DecisionRow, LessonRow, OutcomeRow
+from bandit_forest.service.replica.schema import migrate
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg_pool import ConnectionPool
+
+__all__ = ["LESSON_LOCK", "Database"]
+
+LESSON_LOCK = 0x42464C6E  # of this package's advisory locks, the one of the learner
+_SECONDS = 3  # to connect, and to wait for a connection
+_NOW = "extract(epoch FROM clock_timestamp())::double precision"
+_DECISION = ", ".join(DecisionRow._fields)
+_TYPES = ("text", "text", "bigint", "bigint", "text", "float8", "int", "text", "text", "text", "float8", "float8")
+_INSERT_DECISIONS = (
+    f"INSERT INTO decisions ({_DECISION}, time) SELECT *, {_NOW} FROM unnest("
+    + ", ".join(f"%s::{kind}[]" for kind in _TYPES)
+    + ") ON CONFLICT DO NOTHING RETURNING event_id"
+)
+_INSERT_OUTCOMES = f"""
+INSERT INTO outcomes (event_id, kind, reward, time)
+SELECT given.event_id, given.kind, given.reward, {_NOW}
+FROM unnest(%s::text[], %s::text[], %s::float8[]) AS given (event_id, kind, reward)
+JOIN decisions USING (event_id, kind)
+ON CONFLICT DO NOTHING RETURNING event_id
+"""
+_INSERT_REWARDS = f"""
+INSERT INTO outcomes (event_id, kind, reward, time)
+SELECT given.event_id, 'reward', given.reward, {_NOW}
+FROM unnest(%s::text[], %s::float8[]) AS given (event_id, reward)
+JOIN decisions USING (event_id)
+WHERE decisions.kind = 'decide' AND decisions.time + %s >= {_NOW}
+ON CONFLICT DO NOTHING RETURNING event_id
+"""
+_INSERT_EXPIRIES = f"""
+INSERT INTO outcomes (event_id, kind, reward, time)
+SELECT event_id, 'expire', %s, {_NOW} FROM decisions
+WHERE time BETWEEN %s AND {_NOW} - %s AND NOT EXISTS (SELECT FROM outcomes WHERE outcomes.event_id = decisions.event_id)
+ORDER BY time LIMIT %s
+ON CONFLICT DO NOTHING
+"""
+_TAKE_OUTCOMES = f"""
+WITH before AS (SELECT coalesce(max(version), 0) AS version, coalesce(max(time), 0) AS time FROM lessons),
+new AS (SELECT event_id FROM outcomes WHERE version IS NULL ORDER BY time, event_id LIMIT %s),
+taken AS (
+    UPDATE outcomes SET version = before.version + numbered.number
+    FROM (SELECT event_id, row_number() OVER (ORDER BY time, event_id) AS number
+          FROM outcomes JOIN new USING (event_id)) AS numbered, before
+    WHERE outcomes.event_id = numbered.event_id
+    RETURNING outcomes.version, outcomes.kind, outcomes.event_id, outcomes.reward
+)
+INSERT INTO lessons (version, time, kind, event_id, reward)
+SELECT taken.version, greatest({_NOW}, before.time), kind, event_id, reward FROM taken, before
+"""
+_INSERT_CHANGE = f"""
+INSERT INTO lessons (version, time, kind, action, available)
+SELECT coalesce(max(version), 0) + 1, greatest({_NOW}, coalesce(max(time), 0)), %s, %s, %s FROM lessons
+"""
+_LESSONS = """
+SELECT l.version, l.time, l.kind, l.event_id, l.reward, coalesce(l.action, d.action), l.available,
+    d.time, d.model_version, d.propensity, d.n_available, d.context,
+    d.forest_action, d.forest_propensity, d.forest_value
+FROM lessons AS l LEFT JOIN decisions AS d USING (event_id)
+WHERE l.version > %s AND l.version <= %s ORDER BY l.version
+"""
+
+
+class Database:
+    """A PostgreSQL that replicas share.
+
+    Parameters
+    ----------
+    storage
+        Says where it is.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        try:
+            import psycopg
+            from psycopg_pool import ConnectionPool, PoolTimeout
+        except ImportError as error:
+            cure = "pip install 'bandit-forest[postgresql]'"
+            raise MissingExtraError(f"A journal in PostgreSQL needs {error.name}: {cure}.") from error
+        self.error = (psycopg.Error, PoolTimeout)
+        self.taken = psycopg.errors.UniqueViolation
+        url = storage.database_url()
+        try:
+            with psycopg.connect(url, connect_timeout=_SECONDS) as connection:
+                migrate(connection)
+        except psycopg.OperationalError as error:
+            refuse("journal", "[storage]", f"the address of a PostgreSQL that answers ({_line(error)})", "...")
+        self.pool: ConnectionPool[Connection[Any]] = ConnectionPool(
+            url,
+            min_size=1,
+            max_size=8,
+            timeout=_SECONDS,
+            kwargs={"autocommit": True, "connect_timeout": _SECONDS},
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.pool.close()
+
+    def definition(self, new: str) -> str:
+        """Return what the database was made with: what it is given, if it is new."""
+        with self.pool.connection() as connection:
+            connection.execute("INSERT INTO project (definition) VALUES (%s) ON CONFLICT DO NOTHING", (new,))
+            return str(_one(connection.execute("SELECT definition FROM project"))[0])
+
+    def last_version(self) -> int:
+        """Return the number of the last lesson."""
+        with self.pool.connection() as connection:
+            return int(_one(connection.execute("SELECT coalesce(max(version), 0) FROM lessons"))[0])
+
+    def lessons(self, *, after: int, until: int) -> list[LessonRow]:
+        """Return lessons in their order."""
+        with self.pool.connection() as connection:
+            return [LessonRow(*row) for row in connection.execute(_LESSONS, (after, until))]
+
+    def n_waiting(self, window: float) -> int:
+        """Return how many events wait for their reward."""
+        query = f"""SELECT count(*) FROM decisions WHERE time >= {_NOW} - %s
+            AND NOT EXISTS (SELECT FROM outcomes WHERE outcomes.event_id = decisions.event_id)"""
+        with self.pool.connection() as connection:
+            return int(_one(connection.execute(query, (window,)))[0])
+
+    def decisions_by_version(self) -> Iterator[DecisionRow]:
+        """Yield all decisions, those of the lowest version first."""
+        with self.pool.connection() as connection, connection.transaction(), connection.cursor("decisions") as cursor:
+            cursor.execute(f"SELECT {_DECISION} FROM decisions WHERE kind = 'decide' ORDER BY version")
+            yield from (DecisionRow(*row) for row in cursor)
+
+    def events(self) -> Iterator[tuple[float, DecisionRow, OutcomeRow | None, float | None]]:
+        """Yield all events: when and how decided, how and when ended; those that ended first come first."""
+        columns = ", ".join(f"d.{name}" for name in DecisionRow._fields)
+        with self.pool.connection() as connection, connection.transaction(), connection.cursor("events") as cursor:
+            cursor.execute(
+                f"SELECT d.time, o.time, o.kind, o.reward, {columns} FROM decisions d "
+                "LEFT JOIN outcomes o USING (event_id) ORDER BY o.time, d.time"
+            )
+            for decided, ended, kind, reward, *row in cursor:
+                decision = DecisionRow(*row)
+                outcome = None if kind is None else OutcomeRow(decision.event_id, kind, reward)
+                yield decided, decision, outcome, ended
+
+    def change(self, kind: str, action: str | None = None, available: str | None = None) -> None:
+        """Append a lesson that changes actions; when another lesson takes its number, it gets the next one."""
+        while True:
+            try:
+                with self.pool.connection() as connection:
+                    connection.execute(_INSERT_CHANGE, (kind, action, available))
+                return
+            except self.taken:
+                continue
+
+    def latest_snapshots(self) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield snapshots, the newest first."""
+        with self.pool.connection() as connection:
+            versions = connection.execute("SELECT version FROM snapshots ORDER BY version DESC").fetchall()
+        for (version,) in versions:
+            with self.pool.connection() as connection:
+                query = "SELECT version, state, bandit FROM snapshots WHERE version = %s"
+                row = connection.execute(query, (version,), binary=True).fetchone()
+            if row is not None:
+                yield row
+
+    def keep_snapshot(self, version: int, state: bytes, bandit: bytes, *, n_kept: int = 2) -> None:
+        """Store a snapshot, and remove those that are too old."""
+        with self.pool.connection() as connection, connection.transaction():
+            query = f"INSERT INTO snapshots VALUES (%s, {_NOW}, %s, %s) ON CONFLICT DO NOTHING"
+            connection.execute(query, (version, state, bandit), binary=True)
+            newest = "SELECT version FROM snapshots ORDER BY version DESC LIMIT %s"
+            connection.execute(f"DELETE FROM snapshots WHERE version NOT IN ({newest})", (n_kept,))
+
+
+def insert_decisions(connection: Connection[Any], rows: Sequence[DecisionRow]) -> dict[str, DecisionRow]:
+    """Store decisions; return those that were there before, under the same ids."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    stored = {row[0] for row in connection.execute(_INSERT_DECISIONS, columns)}
+    return _read_decisions(connection, [row.event_id for row in rows if row.event_id not in stored])
+
+
+def insert_learned(connection: Connection[Any], rows: Sequence[OutcomeRow]) -> set[str]:
+    """Store how events ended that were decided elsewhere; return those that were not known before."""
+    return {
+        row[0] for row in connection.execute(_INSERT_OUTCOMES, [list(column) for column in zip(*rows, strict=True)])
+    }
+
+
+def insert_rewards(connection: Connection[Any], rewards: Sequence[tuple[str, float]], window: float) -> set[str]:
+    """Store the rewards of events that wait; return the ids of these events."""
+    ids, values = zip(*rewards, strict=True)
+    return {row[0] for row in connection.execute(_INSERT_REWARDS, (list(ids), list(values), window))}
+
+
+def read_outcomes(connection: Connection[Any], ids: Sequence[str]) -> dict[str, tuple[str | None, float | None]]:
+    """Return kind and reward of what became of events, by id; None where they have not ended."""
+    query = """SELECT event_id, outcomes.kind, reward FROM decisions LEFT JOIN outcomes USING (event_id)
+        WHERE event_id = ANY(%s)"""
+    return {event_id: (kind, reward) for event_id, kind, reward in connection.execute(query, (list(ids),))}
+
+
+def expire(connection: Connection[Any], *, reward: float | None, since: float, window: float, limit: int) -> int:
+    """End the wait of events whose window is over; return their number."""
+    return connection.execute(_INSERT_EXPIRIES, (reward, since, window, limit)).rowcount
+
+
+def take_outcomes(connection: Connection[Any], *, limit: int) -> int:
+    """Make lessons of outcomes, in one transaction; return their number."""
+    return connection.execute(_TAKE_OUTCOMES, (limit,)).rowcount
+
+
+def _read_decisions(connection: Connection[Any], ids: Sequence[str]) -> dict[str, DecisionRow]:
+    if not ids:
+        return {}
+    rows = connection.execute(f"SELECT {_DECISION} FROM decisions WHERE event_id = ANY(%s)", (list(ids),))
+    return {row[0]: DecisionRow(*row) for row in rows}
+
+
+def _one(cursor: Any) -> tuple[Any, ...]:
+    row: tuple[Any, ...] | None = cursor.fetchone()
+    assert row is not None
+    return row
+
+
+def _line(error: Exception) -> str:
+    """Return an error on one line, which never holds a password."""
+    return " ".join(str(error).split())
