@@ -85,7 +85,7 @@ clean:
 	mkdir -p build
 	touch $@
 
-.venv/bench .venv/docs .venv/notebooks .venv/peers .venv/release: .venv/installed
+.venv/bench .venv/docs .venv/notebooks .venv/peers .venv/ray .venv/release: .venv/installed
 	$(BIN)/pip install -q --no-build-isolation -e ".[dev,$(notdir $@)]"
 	touch $@
 
@@ -104,10 +104,6 @@ $(SAMPLES):
 	mkdir -p build
 	$(BIN)/pip download -q --no-deps --ignore-requires-python --dest build obp==0.5.7
 	tar -xzf build/obp-0.5.7.tar.gz -C build $(@:build/%=%)
-
-.venv/ray: .venv/installed
-	$(BIN)/pip install -q --no-build-isolation -e ".[dev,ray]"
-	touch $@
 
 build/sanitize/installed: .venv/installed
 	$(call other-build,sanitize,BANDIT_FOREST_SANITIZE=ON)

@@ -14,7 +14,7 @@ from bandit_forest.service.operations.checks import NewEvent, check_context, che
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest
 from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result, refusal
 
-__all__ = ["decide", "decide_many"]
+__all__ = ["decide", "decide_many", "estimates_of"]
 
 
 def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
@@ -24,7 +24,7 @@ def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
     event = asked if isinstance(asked, Event) else _decide_new(service, [asked])[asked.event_id]
     answer = _answer(service, event)
     if request.mean_rewards:
-        answer.mean_rewards = _mean_rewards(service, event.context)
+        answer.mean_rewards = estimates_of(service, event.context)
     return Result(answer, service.journal.tail)
 
 
@@ -121,7 +121,7 @@ def _make(
     if new.own is None:
         return event, entry
     name = names[drawn[0]]
-    value = (_mean_rewards(service, new.context) or {}).get(name)
+    value = (estimates_of(service, new.context) or {}).get(name)
     event = event._replace(forest_action=drawn[0], forest_propensity=drawn[1], forest_value=value)
     return event, entry._replace(forest_action=name, forest_propensity=drawn[1], forest_value=value)
 
@@ -135,6 +135,6 @@ def _answer(service: ServiceContext, event: Event) -> Decision:
     return answer
 
 
-def _mean_rewards(service: ServiceContext, context: EncodedContext) -> dict[str, float | None] | None:
+def estimates_of(service: ServiceContext, context: EncodedContext) -> dict[str, float | None] | None:
     """Return the estimates of the enabled actions; None while warming up."""
     return None if service.bandit.policy is None else service.bandit.mean_rewards_encoded(context)

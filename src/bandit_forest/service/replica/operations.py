@@ -20,7 +20,7 @@ from bandit_forest.service.operations.checks import (
     check_reward,
     new_event_id,
 )
-from bandit_forest.service.operations.estimates import mean_rewards
+from bandit_forest.service.operations.decide import estimates_of
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest, LearnRequest, RewardRequest
 from bandit_forest.service.operations.results import (
     Decision,
@@ -50,7 +50,7 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
     row = _drawn(service, new)
     answer = _answer(row)
     if request.mean_rewards:
-        answer.mean_rewards = mean_rewards(service.bandit, new.context)
+        answer.mean_rewards = estimates_of(service, new.context)
 
     def then(answers: Answers) -> None:
         known = answers.known.get(row.event_id)
@@ -186,7 +186,7 @@ def _drawn(service: ReplicaContext, new: NewEvent) -> DecisionRow:
     )
     if new.own is None:
         return row
-    name, means = names[drawn[0]], mean_rewards(service.bandit, new.context)
+    name, means = names[drawn[0]], estimates_of(service, new.context)
     value = None if means is None else means.get(name)
     return row._replace(forest_action=name, forest_propensity=drawn[1], forest_value=value)
 
