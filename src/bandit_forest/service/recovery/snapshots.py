@@ -115,7 +115,7 @@ def unpack_snapshot(rest: bytes, read_bandit: Callable[[], bytes], name: str, pr
             raise DamagedFileError(f"'{name}' was not written by this version of the package.")
         bandit = read_bandit()
         if hashlib.sha256(bandit).hexdigest() != header["bandit"]:
-            raise DamagedFileError(f"The bandit of '{name}' is not the one that it was written with.")
+            raise DamagedFileError(f"The bandit of '{name}' is not the file that it was written with.")
         state = State(project, Bandit.from_bytes(bandit, name))
         state.seq, state.time, state.file_actions = header["seq"], header["time"], header["file_actions"]
         state.statistics.restore(header["statistics"])
