@@ -10,8 +10,9 @@ import httpx
 
 from harness.service_process import ServiceProcess
 
-__all__ = ["CONTEXT", "Running", "write_project"]
+__all__ = ["ADMIN_KEY", "CONTEXT", "KEY", "Running", "write_project"]
 
+KEY, ADMIN_KEY = "a key for deciding", "a key for administration"
 CONTEXT = {"age": 42, "city": "Paris", "member": True}
 
 _PROJECT = """

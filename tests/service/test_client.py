@@ -8,7 +8,7 @@ import sys
 
 import httpx
 import pytest
-from running import CONTEXT, Running, write_project
+from running import ADMIN_KEY, CONTEXT, KEY, Running, write_project
 
 from bandit_forest.client import AsyncClient, BatchRefusedError, Client, DecidedEvent, RefusedError
 from bandit_forest.client import calls as calls_module
@@ -20,20 +20,20 @@ from bandit_forest.errors import InvalidArgumentError, MissingExtraError
 def service(tmp_path_factory):
     keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
     project = write_project(tmp_path_factory.mktemp("offers"), more=keys)
-    with Running(project, environment={"OFFERS_KEY": "key", "OFFERS_ADMIN_KEY": "admin"}) as running:
+    with Running(project, environment={"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}) as running:
         yield running
 
 
 @pytest.fixture
 def client(service):
-    with Client(service.address, key="key") as made:
+    with Client(service.address, key=KEY) as made:
         yield made
 
 
 def test_decide_reward_learn_and_explain(client):
     event = client.decide(CONTEXT, available_actions=["gold"])
     assert event.action == "gold"
-    assert client.decide(CONTEXT, event_id=event.event_id) == event
+    assert client.decide(CONTEXT, available_actions=["gold"], event_id=event.event_id) == event
     client.reward(event.event_id, 1.0)
     assert client.explain(event.event_id)["reward"] == 1.0
     client.learn(CONTEXT, "plus", 0.5, propensity=0.25, event_id="their / event")
@@ -70,7 +70,7 @@ def test_no_service_is_no_silence():
 
 def test_the_same_without_blocking(service):
     async def use() -> None:
-        async with AsyncClient(service.address, key="key") as client:
+        async with AsyncClient(service.address, key=KEY) as client:
             event, *others = await asyncio.gather(*(client.decide(CONTEXT) for _ in range(5)))
             await client.reward(event.event_id, 1.0)
             await client.reward_many({other.event_id: 0.0 for other in others})
@@ -161,7 +161,7 @@ def test_a_number_that_json_does_not_have_is_refused_before_it_is_sent(client, v
 
 
 def test_actions_are_changed_with_a_key_for_administration(service, client):
-    with Client(service.address, key="admin") as admin:
+    with Client(service.address, key=ADMIN_KEY) as admin:
         admin.add_action("lead")
         admin.disable_action("lead")
         assert admin.actions()["lead"] == "disabled"

@@ -124,7 +124,7 @@ def test_the_package_and_its_command_import_nothing_of_the_service():
 def test_actions_are_listed_and_changed_from_the_command_line(run, tmp_path, monkeypatch):
     keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
     project = write_project(tmp_path, more=keys)
-    environment = {"OFFERS_KEY": "decide-secret", "OFFERS_ADMIN_KEY": "admin-secret"}
+    environment = {"OFFERS_KEY": "decide-secret-of-offers", "OFFERS_ADMIN_KEY": "admin-secret-of-offers"}
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with Running(project, environment=environment) as service:

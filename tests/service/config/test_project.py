@@ -95,17 +95,27 @@ def test_a_missing_file_or_table_names_the_cure(tmp_path: Path) -> None:
 
 
 def test_keys_are_told_by_name_or_digest_and_never_shown() -> None:
-    digest = hashlib.sha256(b"open sesame").hexdigest()
+    digest = hashlib.sha256(b"open sesame, please").hexdigest()
     keys = Keys(decide=("env:KEY",), admin=(f"sha256:{digest}",))
-    known = (bytes.fromhex(digest),)
-    assert keys.digests({"KEY": "open sesame"}) == {"decide": known, "admin": known}
-    assert keys.digests({"KEY": " open sesame\n"}) == {"decide": known, "admin": known}  # as files end
+    sesame, barley = bytes.fromhex(digest), hashlib.sha256(b"open, barley, please").digest()
+    for value in ("open, barley, please", " open, barley, please\n"):  # as files end
+        assert keys.digests({"KEY": value}) == {"decide": (barley,), "admin": (sesame,)}
     for nothing in ({}, {"KEY": " "}):
         with pytest.raises(InvalidArgumentError, match="export KEY="):
             keys.digests(nothing)
     with pytest.raises(InvalidArgumentError) as refusal:
-        Keys(decide=("open sesame",))
-    assert "open sesame" not in str(refusal.value)
+        Keys(decide=("open sesame, please",))
+    assert "open sesame, please" not in str(refusal.value)
+
+
+def test_short_keys_and_one_key_for_both_roles_are_refused() -> None:
+    keys = Keys(decide=("env:KEY",), admin=("env:ADMIN",))
+    for short in ("a", "fifteen letters"):
+        with pytest.raises(InvalidArgumentError, match="a key of at least 16 characters") as refusal:
+            keys.digests({"KEY": short, "ADMIN": "a key that is long"})
+        assert repr(short) not in str(refusal.value)
+    with pytest.raises(InvalidArgumentError, match="none of which is also under 'decide'"):
+        keys.digests({"KEY": "one key for both", "ADMIN": "one key for both"})
 
 
 def test_any_other_host_than_loopback_needs_both_keys(tmp_path: Path) -> None:

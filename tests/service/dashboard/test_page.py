@@ -10,7 +10,7 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 
 import pytest
-from running import Running, write_project
+from running import ADMIN_KEY, KEY, Running, write_project
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="the page is driven by selenium, of the extra 'dev'")
 
@@ -321,8 +321,8 @@ def test_it_shows_what_the_forest_would_have_done(tmp_path, browser):
 def locked(tmp_path_factory):
     keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
     project = write_project(tmp_path_factory.mktemp("locked"), more=keys)
-    with Running(project, environment={"OFFERS_KEY": "key", "OFFERS_ADMIN_KEY": "admin"}) as running:
-        play(running, 1, key="key")
+    with Running(project, environment={"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}) as running:
+        play(running, 1, key=KEY)
         yield running
 
 
@@ -332,12 +332,12 @@ def test_it_asks_for_the_key(locked, browser):
     assert not page.one("main").is_displayed()
     page.send_key("a wrong one")
     page.wait(lambda: "key of the project is needed" in page.text("#door-reason"), "a wrong key is taken")
-    page.send_key("key")
+    page.send_key(KEY)
     page.wait(lambda: "key for administration" in page.text("#door-reason"), "a key for deciding is taken")
-    page.send_key("admin")
+    page.send_key(ADMIN_KEY)
     page.wait_until_live()
     assert page.one("main").is_displayed()
-    assert page.run("Object.values(sessionStorage)") == ["admin"]
+    assert page.run("Object.values(sessionStorage)") == [ADMIN_KEY]
     assert page.run("localStorage.length + document.cookie.length") == 0
     page.open().wait_until_live()  # the tab remembers
     page.one("#forget").click()

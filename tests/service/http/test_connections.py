@@ -32,7 +32,7 @@ def connection(service):
 
 def request(body: object, *headers: str, path: str = "/v1/decide") -> bytes:
     content = json.dumps(body).encode()
-    lines = [f"POST {path} HTTP/1.1", "host: here", "content-type: application/json", *headers]
+    lines = [f"POST {path} HTTP/1.1", "host: 127.0.0.1", "content-type: application/json", *headers]
     return "\r\n".join([*lines, f"content-length: {len(content)}", "", ""]).encode() + content
 
 
@@ -71,7 +71,7 @@ def test_a_connection_is_closed_after_its_last_answer_when_asked(connection):
 
 
 def test_a_body_that_is_too_large_ends_the_connection_after_the_answer(connection):
-    connection.sendall(b"POST /v1/decide HTTP/1.1\r\nhost: here\r\ncontent-length: 999999999\r\n\r\n")
+    connection.sendall(b"POST /v1/decide HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 999999999\r\n\r\n")
     assert answer(connection)[0] == 413
     assert connection.recv(1) == b""
 
@@ -106,7 +106,7 @@ def test_a_head_that_does_not_end_is_refused(connection, start):
 
 def test_a_large_body_in_parts_is_no_head(connection):
     body = json.dumps({"context": CONTEXT}).encode()
-    head = "POST /v1/decide HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\n"
+    head = "POST /v1/decide HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
     connection.sendall(f"{head}content-length: {500_000 + len(body)}\r\n\r\n".encode())
     for _ in range(5):
         connection.sendall(b" " * 100_000)
@@ -115,7 +115,8 @@ def test_a_large_body_in_parts_is_no_head(connection):
 
 
 CHUNKED = (
-    b"POST /v1/decide HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    b"POST /v1/decide HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+    b"transfer-encoding: chunked\r\n\r\n"
 )
 
 
@@ -154,7 +155,7 @@ def test_a_body_without_its_end_is_not_taken_for_whole(service):
 
 def test_a_plain_request_after_others_waits_its_turn(connection):
     first, last = ({"context": CONTEXT, "event_id": f"turn-{number}"} for number in range(2))
-    connection.sendall(b"GET /readyz HTTP/1.1\r\nhost: here\r\n\r\n" + request(first) + request(last))
+    connection.sendall(b"GET /readyz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n" + request(first) + request(last))
     assert answer(connection) == (200, {"status": "ready"})
     assert [answer(connection)[1]["event_id"] for _ in range(2)] == ["turn-0", "turn-1"]
 

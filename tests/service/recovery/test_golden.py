@@ -53,8 +53,7 @@ def check_events(project: Project) -> None:
 
 def go_on(project: Project) -> None:
     decider = Decider.open(project, clock=Clock(1_000_400.0))
-    last = decider.decide(CONTEXT, event_id="last")
-    assert last.action in decider.context.bandit.actions
+    assert decider.explain("last")["action"] in decider.context.bandit.actions
     decider.reward("last", 1.0)
     for number in range(30):
         decided = decider.decide(CONTEXT, event_id=f"new{number}")

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_SHORTEST_KEY = 16
 _KEY = re.compile(r"env:\w+|sha256:[0-9a-fA-F]{64}")
 
 Count = Annotated[int, Meta(ge=1)]
@@ -192,9 +193,12 @@ class Keys(Table, frozen=True):
                 refuse(name, "[keys]", "a list of texts 'env:NAME' or 'sha256:' and 64 hexadecimal digits", "...")
 
     def digests(self, environment: Mapping[str, str] = os.environ) -> dict[str, tuple[bytes, ...]]:
-        """Return the SHA-256 digests of the keys for "decide" and for "admin"."""
+        """Return the SHA-256 digests of the keys for "decide" and for "admin", none of which may be both."""
         listed = {"decide": self.decide, "admin": self.admin}
-        return {name: tuple(_digest(key, name, environment) for key in keys) for name, keys in listed.items()}
+        made = {name: tuple(_digest(key, name, environment) for key in keys) for name, keys in listed.items()}
+        if {*made["decide"]} & {*made["admin"]}:
+            refuse("admin", "[keys]", "keys of their own, none of which is also under 'decide'", "...")
+        return made
 
 
 class Limits(Table, frozen=True):
@@ -208,6 +212,9 @@ class Limits(Table, frozen=True):
         Largest number of events of a batch.
     waiting_events
         Largest number of events that wait for their reward.
+    waiting_full
+        What a new event meets when as many wait: "expire" (the oldest ends its wait early, with the default reward if
+        there is one, and an alarm is raised) or "refuse" (an error).
     remembered_events
         Largest number of finished events that are remembered, so that a repeated request gets the same answer.
     requests_per_second
@@ -222,10 +229,14 @@ class Limits(Table, frozen=True):
     context_bytes: Count = 2**16
     batch_events: Count = 1000
     waiting_events: Count = 100_000
+    waiting_full: str = "expire"
     remembered_events: Count = 100_000
     requests_per_second: Annotated[float, Meta(ge=0, le=1e300)] = 0.0
     connections: Count = 1000
     request_seconds: Seconds = 30.0
+
+    def __post_init__(self) -> None:
+        _check_choice(self.waiting_full, "waiting_full", "[limits]", ("expire", "refuse"))
 
 
 class Server(Table, frozen=True):
@@ -237,10 +248,20 @@ class Server(Table, frozen=True):
         Loopback unless told otherwise; any other host needs keys.
     port
         0 takes a free one.
+    hosts
+        Names and addresses that a request may be sent to, without ports, beside the loopback ones. Empty: any with
+        keys, loopback without, so that a page of somebody else cannot reach the service under a name of its own.
     """
 
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65_535)] = 8420
+    hosts: tuple[str, ...] = ()
+
+    def known_hosts(self, *, with_keys: bool) -> frozenset[str] | None:
+        """Return the names that a request may be sent to, in lower case; None: any."""
+        if with_keys and not self.hosts:
+            return None
+        return frozenset(host.lower() for host in (*self.hosts, *_LOOPBACK))
 
     @property
     def is_loopback(self) -> bool:
@@ -260,4 +281,7 @@ def _digest(key: str, name: str, environment: Mapping[str, str]) -> bytes:
     value = environment.get(rest, "").strip()  # no header has space around its value
     if not value:
         refuse(name, "[keys]", f"a key in the environment: set it with 'export {rest}=...' before the start", None)
+    if len(value) < _SHORTEST_KEY:
+        rule = f"a key of at least {_SHORTEST_KEY} characters in '{rest}', such as 'openssl rand -hex 16' prints"
+        refuse(name, "[keys]", rule, "a shorter one")
     return hashlib.sha256(value.encode()).digest()

@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from zlib import crc32
 
-__all__ = ["EXPIRED", "LEARNED", "REWARDED", "WAITING", "Event"]
+import msgspec
+
+__all__ = ["EXPIRED", "LEARNED", "REWARDED", "WAITING", "Event", "fingerprint"]
 
 WAITING, REWARDED, EXPIRED, LEARNED = "waiting", "rewarded", "expired", "learned"
+
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def fingerprint(context: dict[str, Any], *others: object) -> int:
+    """Return a number that tells a request from another one with the same event_id.
+
+    Examples
+    --------
+    >>> fingerprint({"age": 1, "city": "Nice"}) == fingerprint({"city": "Nice", "age": 1}) != fingerprint({"age": 1})
+    True
+    """
+    return crc32(_encode((context, others)))
 
 
 class Event(NamedTuple):
@@ -29,6 +46,8 @@ class Event(NamedTuple):
     forest_action: int | None = None
     forest_propensity: float | None = None
     forest_value: float | None = None
+    fingerprint: int = 0
+    """Of the request that decided it, or that it was learned from."""
 
     def to_json(self) -> list[Any]:
         """Return a list that JSON can hold."""

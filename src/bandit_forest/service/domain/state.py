@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable
 
@@ -19,7 +20,6 @@ __all__ = ["ServiceContext", "State"]
 
 _RECENT = 20
 _SLOWER = 0.9
-_LARGEST_WEIGHT = 1e100  # of a reward that was as good as impossible: sums of it are still finite
 
 
 class State:
@@ -68,7 +68,7 @@ class State:
         event = self.waiting.pop(event_id)
         self._remember(event._replace(state=state, reward=reward, reward_time=time))
         lesson = self._lesson(event, reward)
-        weight = min(1.0 / (event.n_available * event.propensity), _LARGEST_WEIGHT)
+        weight = 1.0 / max(event.n_available * event.propensity, sys.float_info.min)
         self.statistics.add_reward(time, event.action, lesson.reward, weight=weight)
         return lesson
 
@@ -129,6 +129,8 @@ class ServiceContext:
         """Rewards refused after their window, since start."""
         self.duplicates = 0
         """Second rewards, since start."""
+        self.expired_early = 0
+        """Events that made room for newer ones before their window was over, since start."""
         self.snapshot_seq = 0
         """The last entry of the newest snapshot."""
         self.snapshot_time: float | None = None

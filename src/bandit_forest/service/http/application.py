@@ -37,13 +37,19 @@ class DecisionApplication:
         pages = {path: Page(content, media_type) for path, (content, media_type) in page_files().items()}
         self._pages = pages
         public = frozenset({"/healthz", "/readyz", *pages})
-        self._access = Access(project.keys, requests_per_second=project.limits.requests_per_second, public=public)
+        self._access = Access(
+            project.keys,
+            requests_per_second=project.limits.requests_per_second,
+            public=public,
+            hosts=project.server.known_hosts(with_keys=bool(project.keys.decide or project.keys.admin)),
+        )
         self._latencies = {path: self.measures.latency_of(path) for path in self._posts}
         self._context = context
         self._public = public
 
     def admit(self, request: Request) -> None:
         """Refuse a request whose head has come."""
+        self._access.check_host(request.headers.get(b"host"))
         self._access.admit(request.path, request.headers.get(b"authorization"), request.began)
 
     def reply(self, request: Request) -> Reply:

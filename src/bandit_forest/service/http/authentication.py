@@ -78,12 +78,26 @@ class Access:
         Requests per second for each key; 0: no limit.
     public
         Paths that need no key and count for no limit.
+    hosts
+        Names that a request may be sent to; None: any.
     """
 
-    def __init__(self, keys: Keys, *, requests_per_second: float, public: frozenset[str]) -> None:
+    def __init__(
+        self, keys: Keys, *, requests_per_second: float, public: frozenset[str], hosts: frozenset[str] | None = None
+    ) -> None:
         self._digests = [(digest, Role[name.upper()]) for name, digests in keys.digests().items() for digest in digests]
         self._limit = RateLimit(requests_per_second)
         self._public = public
+        self._hosts = hosts
+
+    def check_host(self, host: bytes | None) -> None:
+        """Refuse a request that was sent to a name which is not the service's; a program may leave the header out."""
+        if self._hosts is None or host is None:
+            return
+        name = host.decode("latin-1").lower()
+        bare = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+        if bare not in self._hosts:
+            raise ServiceError("unknown_host", "The service is not known by this name: add it to [server] hosts.")
 
     def admit(self, path: str, authorization: bytes | None, now: float) -> None:
         """Admit a request, or refuse it.

@@ -58,6 +58,7 @@ def _counters(status: Status) -> Iterator[Metric]:
         ("rewards", "Rewards of decisions that were learned.", status.rewards),
         ("learned", "Events from elsewhere that were learned.", status.learned),
         ("expired", "Events whose window ended without a reward.", status.expired),
+        ("expired_early", "Alarm: events that made room for newer ones, since start.", status.expired_early),
         ("late_rewards", "Rewards refused after their window, since start.", status.late),
         ("duplicate_rewards", "Second rewards, since start; never learned.", status.duplicates),
     ):
@@ -67,6 +68,7 @@ def _counters(status: Status) -> Iterator[Metric]:
 def _gauges(status: Status) -> Iterator[Metric]:
     for name, text, value in (
         ("waiting_events", "Events that wait for their reward.", status.waiting),
+        ("waiting_events_limit", "Largest number of events that wait.", status.waiting_limit),
         ("remembered_events", "Finished events that still answer to their event_id.", status.remembered),
         ("average_reward", "Average reward of all rewarded decisions.", status.average_reward),
         ("uniform_value", "Estimated average reward of uniform play on the same events.", status.uniform_value),

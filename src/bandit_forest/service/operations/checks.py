@@ -11,6 +11,7 @@ from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.bandit.registry import LONGEST_NAME, REMOVED, Available
 from bandit_forest.errors import shown
+from bandit_forest.service.domain.events import fingerprint
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.errors import InvalidRequestError
 from bandit_forest.service.operations.requests import DecideItem, invalid
@@ -23,6 +24,7 @@ __all__ = [
     "check_event_id",
     "check_reward",
     "new_event_id",
+    "request_fingerprint",
 ]
 
 _ID_BYTES = 16
@@ -43,6 +45,7 @@ class NewEvent(NamedTuple):
     """Names of the available actions, as the journal has them; None: all that are enabled."""
     own: tuple[int, float] | None
     """In shadow mode, the index of what the application has chosen, and its propensity."""
+    fingerprint: int
 
 
 def check_decide(state: State, request: DecideItem) -> NewEvent:
@@ -55,7 +58,16 @@ def check_decide(state: State, request: DecideItem) -> NewEvent:
             raise invalid("$.available_actions", "a list of names of enabled actions, at least one", names)
         available, available_json = state.bandit.registry.available(names), msgspec.json.encode(names).decode()
     own = _check_own(state, request, available)
-    return NewEvent(request.event_id or new_event_id(), context, json, available, available_json, own)
+    name = request.event_id or new_event_id()
+    return NewEvent(name, context, json, available, available_json, own, request_fingerprint(request))
+
+
+def request_fingerprint(request: DecideItem) -> int:
+    """Return the fingerprint of a request; in shadow mode a propensity that is left out is 1."""
+    own = (
+        None if request.action is None else (request.action, 1.0 if request.propensity is None else request.propensity)
+    )
+    return fingerprint(request.context, request.available_actions, own)
 
 
 def new_event_id() -> str:

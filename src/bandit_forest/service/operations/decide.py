@@ -10,9 +10,16 @@ from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.entries import DECIDE, Entry
-from bandit_forest.service.operations.checks import NewEvent, check_context, check_decide, check_event_id
+from bandit_forest.service.operations.checks import (
+    NewEvent,
+    check_context,
+    check_decide,
+    check_event_id,
+    request_fingerprint,
+)
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest
 from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result, refusal
+from bandit_forest.service.operations.reward import expire_early
 
 __all__ = ["decide", "decide_many", "estimates_of"]
 
@@ -55,11 +62,24 @@ def _check_item(
     if isinstance(item, InvalidRequestError):
         raise item
     if item.event_id is not None and item.event_id in new:
+        _check_same(service, item, new[item.event_id])
         return new[item.event_id]
     asked = _check(service, item, n_before=len(new))
     if isinstance(asked, NewEvent):
         new[asked.event_id] = asked
     return asked
+
+
+def _check_same(service: ServiceContext, request: DecideItem, known: NewEvent | Event) -> None:
+    """Refuse a request that is not the one which the event is known from."""
+    if request_fingerprint(request) != known.fingerprint:
+        raise ServiceError(
+            "event_conflict",
+            f"The event '{known.event_id}' is known from another request: the same one gets the same answer again, and "
+            "another one needs an event_id of its own.",
+            path="$.event_id",
+            commit=service.journal.tail,
+        )
 
 
 def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> NewEvent | Event:
@@ -69,19 +89,22 @@ def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> Ne
         known = state.event(check_event_id(request.event_id))
         if known is not None:
             check_context(state, request.context)  # a malformed request is refused, whatever it asks for
+            _check_same(service, request, known)
             return known
-    most = service.project.limits.waiting_events
-    if len(state.waiting) + n_before >= most:
+    limits = service.project.limits
+    n_kept = 0 if limits.waiting_full == "expire" else len(state.waiting)
+    if n_kept + n_before >= limits.waiting_events:
         raise ServiceError(
             "too_many_waiting",
-            f"{most} events wait for their reward, as many as [limits] waiting_events allows: send rewards, or wait "
-            "until the oldest expire.",
+            f"{limits.waiting_events} events wait for their reward, as many as [limits] waiting_events allows: send "
+            "rewards, or wait until the oldest expire.",
         )
     return check_decide(state, request)
 
 
 def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, Event]:
-    """Draw, apply and record new decisions, in order."""
+    """Draw, apply and record new decisions, in order; the oldest that wait make room."""
+    expire_early(service, len(service.state.waiting) + len(new) - service.project.limits.waiting_events)
     now, seq = service.now(), service.state.seq
     events: dict[str, Event] = {}
     entries: list[Entry] = []
@@ -98,7 +121,7 @@ def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, E
 def _draw(service: ServiceContext, new: Sequence[NewEvent]) -> Iterator[tuple[int, float]]:
     """Draw in order, those together that have the same actions to choose from."""
     model = service.bandit.model
-    if len(new) == 1 or model.policy is None:  # which may be made in the midst of a batch
+    if len(new) <= 1 or isinstance(new[0].context, dict):  # the policy may be made in the midst of a batch
         yield from (model.decide(one.context, one.available) for one in new)
         return
     for _, alike in groupby(new, key=lambda one: one.available_json):
@@ -116,7 +139,7 @@ def _make(
     context = new.context
     if isinstance(context, dict) and service.bandit.model.policy is not None:  # made in the midst of the batch
         context = service.bandit.model.encoded(context)
-    event = Event(new.event_id, now, context, action, propensity, n_available, version)
+    event = Event(new.event_id, now, context, action, propensity, n_available, version, fingerprint=new.fingerprint)
     entry = Entry(seq, now, DECIDE, new.event_id, names[action], propensity, None, new.json, new.available_json)
     if new.own is None:
         return event, entry

@@ -176,6 +176,10 @@ class Status(Struct, kw_only=True):
     waiting: int
     remembered: int
     """Finished events that still answer to their event_id."""
+    waiting_limit: int
+    """Largest number of events that wait."""
+    expired_early: int
+    """Events that made room for newer ones before their window was over, since start: an alarm."""
     late: int
     """Rewards refused after their window, since start."""
     duplicates: int

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NoReturn, TypeVar
 
 from bandit_forest.bandit.model import Lesson
-from bandit_forest.service.domain.events import EXPIRED, LEARNED, Event
+from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event, fingerprint
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidRequestError, ServiceError, StorageError
 from bandit_forest.service.journal.commits import Commit
@@ -30,7 +31,9 @@ from bandit_forest.service.operations.results import (
     refusal,
 )
 
-__all__ = ["expire", "learn", "learn_many", "reward", "reward_many"]
+__all__ = ["expire", "expire_early", "learn", "learn_many", "reward", "reward_many"]
+
+_logger = logging.getLogger(__name__)
 
 _Request = TypeVar("_Request", RewardRequest, LearnRequest)
 _Answer = TypeVar("_Answer", Rewarded, Learned)
@@ -103,17 +106,29 @@ def expire(service: ServiceContext, *, limit: int = 100) -> int:
         service.check_storage()
     except StorageError:
         return 0
-    work = _Work(service)
-    due: list[str] = []
-    for event in islice(service.state.waiting.values(), limit):
-        if work.now <= event.time + rule.window_seconds:
-            break
-        due.append(event.event_id)
-    for event_id in due:
-        entry = Entry(work.next_seq, work.now, EXPIRE, event_id, reward=rule.default)
-        work.add(entry, service.state.add_expiry(event_id, rule.default, work.now))
+    waiting, now = service.state.waiting.values(), service.now()
+    due = takewhile(lambda event: now > event.time + rule.window_seconds, islice(waiting, limit))
+    return _expire(service, [event.event_id for event in due])
+
+
+def expire_early(service: ServiceContext, n_events: int) -> None:
+    """End the wait of the oldest events before their window is over, to make room for new ones."""
+    if n_events <= 0:
+        return
+    if service.expired_early == 0:
+        _logger.warning(
+            "As many events wait for their reward as [limits] waiting_events allows: the oldest expire early."
+        )
+    service.expired_early += _expire(service, list(islice(service.state.waiting, n_events)))
+
+
+def _expire(service: ServiceContext, event_ids: list[str]) -> int:
+    work, default = _Work(service), service.project.reward.default
+    for event_id in event_ids:
+        entry = Entry(work.next_seq, work.now, EXPIRE, event_id, reward=default)
+        work.add(entry, service.state.add_expiry(event_id, default, work.now))
     work.finish()
-    return len(due)
+    return len(event_ids)
 
 
 def _together(
@@ -154,19 +169,23 @@ def _reward(service: ServiceContext, request: RewardRequest, work: _Work) -> Rew
 
 def _learn(service: ServiceContext, request: LearnRequest, work: _Work) -> Learned:
     state, event_id = service.state, request.event_id
-    if event_id is not None and state.event(check_event_id(event_id)) is not None:
-        if event_id in state.waiting:
+    mark = fingerprint(request.context, request.action, request.propensity, request.reward)
+    known = None if event_id is None else state.event(check_event_id(event_id))
+    if known is not None:
+        if known.state == WAITING:
             message = f"The event '{event_id}' was decided here and waits: send its reward instead."
             raise ServiceError("event_conflict", message, path="$.event_id")
-        _finished(service, event_id)
-        return Learned(event_id, ignored=True)
+        if known.state == LEARNED and known.fingerprint != mark:
+            message = f"The event '{event_id}' was learned from another request: give this one an event_id of its own."
+            raise ServiceError("event_conflict", message, path="$.event_id", commit=service.journal.tail)
+        return Learned(_finished(service, known.event_id).event_id, ignored=True)
     action = check_action(state, request.action)
     value = check_reward(state, request.reward)
     context, json = check_context(state, request.context)
     name, registry = event_id or new_event_id(), state.bandit.registry
-    event = Event(
-        name, work.now, context, action, request.propensity, len(registry.enabled.indices), 0, LEARNED, value, work.now
-    )
+    n_enabled = len(registry.enabled.indices)
+    event = Event(name, work.now, context, action, request.propensity, n_enabled, 0, LEARNED, value, work.now)
+    event = event._replace(fingerprint=mark)
     entry = Entry(work.next_seq, work.now, LEARN, name, request.action, request.propensity, value, json)
     work.add(entry, state.add_foreign(event))
     return Learned(name, ignored=False)
@@ -190,5 +209,9 @@ def _finished(service: ServiceContext, event_id: str) -> Event:
 def _refuse_late(service: ServiceContext, event_id: str) -> NoReturn:
     service.late += 1
     seconds = service.project.reward.window_seconds
-    message = f"The reward of '{event_id}' came too late: it had to come within {seconds:g} seconds of the decision."
+    most = service.project.limits.waiting_events
+    message = (
+        f"The reward of '{event_id}' came too late: it had to come within {seconds:g} seconds of the decision, and "
+        f"before {most} newer events waited."
+    )
     raise ServiceError("late_reward", message, path="$.event_id")

@@ -28,6 +28,8 @@ def status(service: ServiceContext) -> Status:
         expired=statistics.expired,
         waiting=service.n_waiting,
         remembered=len(state.remembered),
+        waiting_limit=service.project.limits.waiting_events,
+        expired_early=service.expired_early,
         late=service.late,
         duplicates=service.duplicates,
         average_reward=_unscaled(service, statistics.total.average),

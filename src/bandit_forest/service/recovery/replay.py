@@ -8,7 +8,7 @@ import msgspec
 
 from bandit_forest.bandit.registry import Available
 from bandit_forest.errors import DamagedFileError
-from bandit_forest.service.domain.events import LEARNED, Event
+from bandit_forest.service.domain.events import LEARNED, Event, fingerprint
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.journal.entries import DECIDE, EXPIRE, FILE, LEARN, REWARD, Entry
 
@@ -69,10 +69,12 @@ def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
 def _decided(state: State, entry: Entry) -> tuple[Event, Available]:
     """Return the event of a decision, and what could have been decided."""
     registry = state.bandit.registry
-    available = registry.enabled
+    available, names = registry.enabled, None
     if entry.available is not None:
-        available = registry.available(msgspec.json.decode(entry.available))
-    event = _event(state, entry)._replace(
+        names = msgspec.json.decode(entry.available)
+        available = registry.available(names)
+    own = None if entry.forest_action is None else (entry.action, entry.propensity)
+    event = _event(state, entry, names, own)._replace(
         n_available=len(available.indices),
         model_version=state.bandit.model.version,
         forest_action=None if entry.forest_action is None else registry.indices[entry.forest_action],
@@ -83,21 +85,23 @@ def _decided(state: State, entry: Entry) -> tuple[Event, Available]:
 
 
 def _foreign(state: State, entry: Entry) -> Event:
-    return _event(state, entry)._replace(state=LEARNED, reward=entry.reward, reward_time=entry.time)
+    event = _event(state, entry, entry.action, entry.propensity, entry.reward)
+    return event._replace(state=LEARNED, reward=entry.reward, reward_time=entry.time)
 
 
-def _event(state: State, entry: Entry) -> Event:
-    """Return the event that an entry begins."""
+def _event(state: State, entry: Entry, *asked: object) -> Event:
+    """Return the event that an entry begins; `asked` is what its request held beside the context."""
     assert entry.propensity is not None
-    registry = state.bandit.registry
+    registry, context = state.bandit.registry, msgspec.json.decode(_text(entry.context))
     return Event(
         _text(entry.event_id),
         entry.time,
-        state.bandit.model.read(msgspec.json.decode(_text(entry.context))),
+        state.bandit.model.read(context),
         registry.indices[_text(entry.action)],
         entry.propensity,
         len(registry.enabled.indices),
         0,
+        fingerprint=fingerprint(context, *asked),
     )
 
 

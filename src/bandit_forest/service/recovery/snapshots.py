@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 FORMAT = "bandit-forest snapshot"
-VERSION = 3
+VERSION = 4
 _KEPT = 2
 _CHUNK = 500  # events turned into JSON at a time, so that decisions get their turn between
 _BANDIT = ".bandit"
