@@ -19,6 +19,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
+from selenium.webdriver import ActionChains
+from selenium.webdriver.support.wait import WebDriverWait
 
 SITE = Path(__file__).parents[1] / "site"
 WIDTHS = {"wide": (1400, 900), "phone": (390, 844)}
@@ -139,6 +142,20 @@ def errors_in_browser(browser: webdriver.Chrome, root: str) -> Iterator[str]:
                 yield f"{shown}: wider than its window"
 
 
+def search_finds(browser: webdriver.Chrome, root: str, word: str) -> bool:
+    """Return whether a search has results; its dialog is a shadow tree."""
+    links = "return [...(document.activeElement.shadowRoot?.querySelectorAll('a') ?? [])].map(a => a.textContent)"
+    browser.get(root + "index.html")
+    browser.find_element("class name", "md-search__button").click()
+    try:
+        WebDriverWait(browser, 10).until(lambda _: browser.execute_script("return document.activeElement.shadowRoot"))
+        ActionChains(browser).send_keys(word).perform()
+        WebDriverWait(browser, 10).until(lambda _: any(word in text for text in browser.execute_script(links)))
+        return True
+    except TimeoutException:
+        return False
+
+
 def main() -> None:
     """Print what is wrong, and fail if anything is."""
     if not pages():
@@ -146,6 +163,8 @@ def main() -> None:
     problems = [*broken_links(), *missing_entries()]
     with served_site() as root, open_browser() as browser:
         problems += errors_in_browser(browser, root)
+        set_size(browser, *WIDTHS["wide"])
+        problems += [] if search_finds(browser, root, "propensity") else ["the search finds nothing"]
     print(*problems, f"{len(pages())} pages, {len(problems)} problems", sep="\n")
     sys.exit(bool(problems))
 
