@@ -40,6 +40,13 @@ class Proxy:
         self._port = server.sockets[0].getsockname()[1]
         self._is_listening.set()
         self._loop.run_forever()
+        server.close()
+        passing = asyncio.all_tasks(self._loop)
+        for task in passing:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*passing, return_exceptions=True))
+        self._loop.run_until_complete(asyncio.sleep(0))  # transports are closed
+        self._loop.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for _ in range(len(self.ports)):

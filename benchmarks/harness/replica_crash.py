@@ -77,10 +77,14 @@ def crash_replicas(*, n_kills: int, n_replicas: int = 3, n_clients: int = 3, see
         Seed of what is killed when.
     """
     draws, told, stop = random.Random(seed), _Told(), threading.Event()
-    with tempfile.TemporaryDirectory() as folder, PostgresProcess() as postgres, Proxy() as proxy:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        (Path(folder) / "log").open("w") as log,
+        PostgresProcess() as postgres,
+        Proxy() as proxy,
+    ):
         project = Path(folder) / "project.toml"
         project.write_text(_PROJECT.format(url=postgres.new_database("crash")))
-        log = (Path(folder) / "log").open("w")
         replicas = [ServiceProcess(project, log=log) for _ in range(n_replicas)]
         proxy.ports = [replica.port for replica in replicas]
         clients = [

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -310,12 +311,51 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
 }
 
 template <>
+Range Forest<GreedyGrowth>::trees_of_parts(Range parts) const {
+    return {std::min(parts.first * GreedyGrowth::trees_together, settings_.n_trees),
+            std::min(parts.last * GreedyGrowth::trees_together, settings_.n_trees)};
+}
+
+template <>
+std::vector<double> Forest<GreedyGrowth>::estimate_parts(const Contexts& contexts, Range parts) const {
+    const Range kept = GreedyGrowth::partials_of(settings_, parts);
+    std::vector<double> estimates;
+    estimates.reserve(contexts.n_events * kept.size());
+    const std::shared_lock lock(mutex_);
+    Scratch& scratch = this->scratch();
+    visit(contexts, {0, contexts.n_events}, trees_of_parts(parts), scratch, [&](std::size_t event, Leaves leaves) {
+        growth_.estimate(contexts.row(event), leaves, trees_of_parts(parts), scratch.estimates);
+        if (parts.last > GreedyGrowth::n_groups(settings_)) {
+            growth_.estimate_line(contexts.row(event), scratch.estimates);
+        }
+        const std::span<const double> all(scratch.estimates);
+        std::ranges::copy(all.subspan(kept.first, kept.size()), std::back_inserter(estimates));
+    });
+    return estimates;
+}
+
+template <>
+void Forest<GreedyGrowth>::decide_by(std::span<const double> estimates, std::span<std::int64_t> actions,
+                                     std::span<double> propensities) {
+    std::vector<std::uint64_t> available(words_for(settings_.n_actions));
+    fill(available, settings_.n_actions);
+    const std::size_t n_partials = GreedyGrowth::n_partials(settings_);
+    const std::shared_lock lock(mutex_);
+    Plan plan;
+    for (std::size_t event = 0; event < actions.size(); ++event) {
+        growth_.plan(estimates.subspan(event * n_partials, n_partials), available, events_, plan);
+        const Choice choice = choose(available, plan);
+        actions[event] = static_cast<std::int64_t>(choice.action);
+        propensities[event] = choice.propensity;
+    }
+}
+
+template <>
 void Forest<GreedyGrowth>::learn_parts(const Contexts& contexts, std::span<const std::int64_t> actions,
                                        std::span<const double> rewards, Range parts, std::span<double> notes) {
     const std::size_t n_groups = GreedyGrowth::n_groups(settings_);
     const Range groups{std::min(parts.first, n_groups), std::min(parts.last, n_groups)};
-    const Range trees{std::min(groups.first * GreedyGrowth::trees_together, settings_.n_trees),
-                      std::min(groups.last * GreedyGrowth::trees_together, settings_.n_trees)};
+    const Range trees = trees_of_parts(parts);
     const std::unique_lock lock(mutex_);
     Scratch& scratch = this->scratch();
     visit(contexts, {0, contexts.n_events}, trees, scratch, [&](std::size_t event, Leaves leaves) {

@@ -50,6 +50,9 @@ class Forest {
     // stay as they are. `notes` gets a row for each event, with what each of these parts has noted about it.
     void learn_parts(const Contexts& contexts, std::span<const std::int64_t> actions, std::span<const double> rewards,
                      Range parts, std::span<double> notes);
+    // What these parts estimate, a row for each event; all rows of all parts, side by side, are what actions are drawn by.
+    std::vector<double> estimate_parts(const Contexts& contexts, Range parts) const;
+    void decide_by(std::span<const double> estimates, std::span<std::int64_t> actions, std::span<double> propensities);
     // Learns the weights of trees and line from the notes of all parts about the last events.
     void learn_weights(std::span<const double> notes, std::span<const double> rewards);
     // What `save` gives in pieces: counts and log, the trees of each group, the renewals of each group, the line,
@@ -87,6 +90,8 @@ class Forest {
     void archive(Archive& io);
     template <class Archive>
     void archive_counts(Archive& io);
+    // The trees of the groups among some parts.
+    Range trees_of_parts(Range parts) const;
     Range all_trees() const { return {0, settings_.n_trees}; }
     Range trees_of(std::size_t group) const;
     // Finds the leaves of one context, or of some in a row; gives back those of the first.

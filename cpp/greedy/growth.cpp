@@ -49,7 +49,13 @@ void GreedyGrowth::estimate(std::span<const std::uint8_t> context, std::span<con
         }
         trees_[tree].leaves().add_to(sums.first(n), sums.last(n), leaves[tree], shrinkage);
     }
-    if (linear_ && trees.first == 0) {
+    if (trees.first == 0) {
+        estimate_line(context, out);
+    }
+}
+
+void GreedyGrowth::estimate_line(std::span<const std::uint8_t> context, std::span<Partial> out) const {
+    if (linear_) {
         thread_local TermValues values;
         const Line& line = linear_->line();
         line.terms().of(context, values);

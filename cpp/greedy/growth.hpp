@@ -65,6 +65,12 @@ class GreedyGrowth {
     }
     void learn_trees(const Observation& event, std::span<const std::uint32_t> leaves, Range trees);
     void learn_line(const Observation& event);
+    void estimate_line(std::span<const std::uint8_t> context, std::span<Partial> out) const;
+    // Where the estimates of some parts stand among those of all.
+    static Range partials_of(const Settings& settings, Range parts) {
+        const std::size_t width = 2 * Leaves::padded(settings.n_actions);
+        return {parts.first * width, parts.last > n_groups(settings) ? n_partials(settings) : parts.last * width};
+    }
     void renew(std::size_t group, std::size_t member);
     double noted(std::uint64_t event, std::size_t group) const { return linear_ ? linear_->noted(event, group) : 0.0; }
     // Learns the weights from notes about the last events: a number for each group and the line, row by row.

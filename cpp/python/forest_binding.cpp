@@ -267,6 +267,32 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
             },
             "contexts"_a, "actions"_a, "rewards"_a, "first"_a, "last"_a)
         .def(
+            "estimate_parts",
+            [](const Self& forest, const InRows<std::uint8_t>& contexts, std::size_t first, std::size_t last) {
+                const std::vector<double> estimates = [&] {
+                    const nb::gil_scoped_release unlocked;
+                    return forest.estimate_parts(contexts_of(contexts), {first, last});
+                }();
+                const std::size_t n = contexts.shape(0);
+                Buffer<double> rows(estimates.size());
+                std::ranges::copy(estimates, rows.span().begin());
+                return rows.release<OutRows<double>>({n, n == 0 ? 0 : estimates.size() / n});
+            },
+            "contexts"_a, "first"_a, "last"_a)
+        .def(
+            "decide_by",
+            [](Self& forest, const InRows<double>& estimates) {
+                const std::size_t n = estimates.shape(0);
+                Buffer<std::int64_t> actions(n);
+                Buffer<double> propensities(n);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    forest.decide_by({estimates.data(), n * estimates.shape(1)}, actions.span(), propensities.span());
+                }
+                return std::make_tuple(actions.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
+            },
+            "estimates"_a)
+        .def(
             "learn_weights",
             [](Self& forest, const InRows<double>& notes, const In<double>& rewards) {
                 const nb::gil_scoped_release unlocked;

@@ -21,7 +21,7 @@ from bandit_forest.forest.settings import GreedyCore
 from bandit_forest.rules import Greedy
 from bandit_forest.validation import check_int
 
-__all__ = ["Lessons", "cut", "merge", "train"]
+__all__ = ["Lessons", "cut", "merge", "sections_of", "train"]
 
 _AT_ONCE = 20_000
 
@@ -82,7 +82,7 @@ def train(
         if progress is not None:
             progress(piece.stop)
     sections = _core(forest).sections()
-    kept = [sections[number] for number in _sections_of(parts, _n_groups(forest))]
+    kept = [sections[number] for number in sections_of(parts, _n_groups(forest))]
     header = {"parts": [parts.start, parts.stop], "n_events": forest.n_events, "lengths": [len(one) for one in kept]}
     return archive.pack(header, b"".join([*kept, notes.tobytes()]))
 
@@ -111,7 +111,7 @@ def merge(forest: BanditForest, lessons: Lessons, shards: Sequence[bytes]) -> Ba
             refuse("shards", "merge", "one for each part of the forest, with the lessons given", told)
         missing -= set(parts)
         start = 0
-        for number, length in zip(_sections_of(parts, n_groups), told["lengths"], strict=True):
+        for number, length in zip(sections_of(parts, n_groups), told["lengths"], strict=True):
             merged[number] = arrays[start : start + length]
             start += length
         notes[:, parts.start : parts.stop] = np.frombuffer(arrays[start:]).reshape(n_lessons, len(parts))
@@ -122,7 +122,7 @@ def merge(forest: BanditForest, lessons: Lessons, shards: Sequence[bytes]) -> Ba
     return whole
 
 
-def _sections_of(parts: range, n_groups: int) -> list[int]:
+def sections_of(parts: range, n_groups: int) -> list[int]:
     """Return which pieces of a saved forest some parts have made: the log too, which all shards have."""
     groups = [part for part in parts if part < n_groups]
     line = [2 * n_groups + 1] if parts.stop > n_groups else []
