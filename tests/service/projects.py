@@ -16,7 +16,7 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, Storage
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.commits import Commit
-from bandit_forest.service.operations import actions, explain, reward, status
+from bandit_forest.service.operations import actions, evaluation, explain, reward, status
 from bandit_forest.service.operations.checks import check_context
 from bandit_forest.service.operations.decide import decide, decide_many
 from bandit_forest.service.operations.requests import (
@@ -27,7 +27,7 @@ from bandit_forest.service.operations.requests import (
     RewardRequest,
     invalid_type,
 )
-from bandit_forest.service.operations.results import Refusal, Result, Status
+from bandit_forest.service.operations.results import Evaluation, Refusal, Result, Status
 from bandit_forest.service.recovery.backup import back_up
 from bandit_forest.service.recovery.start import Service
 
@@ -156,6 +156,9 @@ class Decider:
 
     def explain(self, event_id: str) -> dict[str, Any]:
         return explain.explain(self.context, event_id)
+
+    def evaluation(self) -> Evaluation:
+        return evaluation.evaluation(self.service.context)()
 
     def status(self) -> Status:
         return status.status(self.context)

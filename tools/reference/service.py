@@ -15,7 +15,7 @@ import msgspec
 from bandit_forest.service.config.project_file import example_project
 from bandit_forest.service.http.authentication import Role, role_needed
 from bandit_forest.service.http.metrics import Measures, exposition
-from bandit_forest.service.operations.results import Status
+from bandit_forest.service.operations.results import Evaluation, Status
 from harness.service_process import ServiceProcess
 from reference.markdown import table
 
@@ -55,7 +55,7 @@ def service_tells() -> Told:
 
 def metrics_text() -> str:
     """Return all metrics of a service that knows everything, as Prometheus reads them."""
-    return exposition(service_tells().status, Measures()).decode()
+    return exposition(service_tells().status, Evaluation(average_reward=None, policies=()), Measures()).decode()
 
 
 def metrics_page() -> str:

@@ -144,6 +144,15 @@ def test_it_shows_how_the_service_is_doing(page, service):
     assert [row.text for row in page.all("#actions tbody th")] == ["basic", "plus", "gold", NASTY]
 
 
+def test_it_tells_whether_it_is_worth_it(page, service):
+    page.wait(lambda: page.all("#evaluation td"), "no evaluation")
+    (uniform,) = service.get("/v1/evaluation")["policies"]
+    assert page.text("#evaluation .verdict") == uniform["verdict"]
+    cells = [cell.text for cell in page.all("#evaluation td")]
+    assert f"{uniform['value']:.3f} ({uniform['low']:.3f} to {uniform['high']:.3f})".replace("-", "−") == cells[0]
+    assert cells[-1] == f"{round(uniform['effective_sample_size']):,} of {uniform['events']:,}"
+
+
 def test_it_draws_decisions_by_action(page):
     legend = [entry.text.split("\n")[0].rsplit(" ", 1)[0] for entry in page.all("#decisions .legend li")]
     assert legend[0].startswith("basic")

@@ -8,9 +8,12 @@ import pytest
 
 from bandit_forest.service.domain.statistics import Histogram
 from bandit_forest.service.http.metrics import Measures, exposition
-from bandit_forest.service.operations.results import ActionStatus, Status
+from bandit_forest.service.operations.results import ActionStatus, Evaluation, PolicyValue, Status
 
 SAMPLE = re.compile(r'^([a-z_]+)(\{([a-z_]+="(?:[^"\\\n]|\\\\|\\"|\\n)*",?)+\})? (-?[0-9.e+-]+|NaN)$')
+
+
+NOTHING = Evaluation(average_reward=None, policies=())
 
 
 def status(**changes) -> Status:
@@ -61,7 +64,7 @@ def samples(told: bytes) -> dict[str, float]:
 
 
 def test_counts_gauges_and_the_alarm_are_told():
-    told = samples(exposition(status(), Measures()))
+    told = samples(exposition(status(), NOTHING, Measures()))
     for name, value in {
         **{"decisions_total": 4, "rewards_total": 2, "waiting_events": 1, "late_rewards_total": 2, "expired_total": 1},
         **{"waiting_events_limit": 10, "expired_early_total": 3},
@@ -72,19 +75,29 @@ def test_counts_gauges_and_the_alarm_are_told():
 
 
 def test_what_is_not_known_yet_is_not_told():
-    told = samples(exposition(status(average_reward=None, snapshot_time=None), Measures()))
+    told = samples(exposition(status(average_reward=None, snapshot_time=None), NOTHING, Measures()))
     assert "bandit_forest_average_reward" not in told
     assert "bandit_forest_snapshot_timestamp_seconds" not in told
 
 
+def test_what_other_policies_would_have_earned_is_told():
+    forest = PolicyValue(
+        **{"policy": "forest", "events": 900, "effective_sample_size": 300.0, "value": 0.5, "low": 0.4, "high": 0.6},
+        **{"gain": 0.1, "gain_low": 0.0, "gain_high": 0.2, "always_low": -0.1, "always_high": 0.3, "verdict": ""},
+    )
+    told = samples(exposition(status(), Evaluation(average_reward=0.4, policies=(forest,)), Measures()))
+    for name, value in {"value": 0.5, "gain": 0.1, "gain_low": -0.1, "gain_high": 0.3, "effective_events": 300}.items():
+        assert told[f'bandit_forest_policy_{name}{{policy="forest"}}'] == value
+
+
 def test_names_of_actions_are_escaped():
-    told = samples(exposition(status(), Measures()))
+    told = samples(exposition(status(), NOTHING, Measures()))
     assert told['bandit_forest_action_decisions_total{action="say \\"hi\\"\\n"}'] == 3
     assert told['bandit_forest_action_decisions_total{action="back\\\\slash"}'] == 1
 
 
 def test_the_propensities_are_a_histogram():
-    told = samples(exposition(status(), Measures()))
+    told = samples(exposition(status(), NOTHING, Measures()))
     buckets = [told[f'bandit_forest_propensity_bucket{{le="{bound}"}}'] for bound in ("0.1", "0.5", "+Inf")]
     assert buckets == [1, 1, 4]
     assert told["bandit_forest_propensity_count"] == 4
@@ -96,7 +109,7 @@ def test_latencies_fall_into_their_buckets():
     for seconds in (0.0005, 0.0006, 0.3, 60.0):
         measures.latency_of("/v1/decide").observe(seconds)
     measures.refusals["late_reward"] += 1
-    told = samples(exposition(status(), measures))
+    told = samples(exposition(status(), NOTHING, measures))
 
     def bucket(bound: str) -> float:
         return told[f'bandit_forest_request_seconds_bucket{{le="{bound}",path="/v1/decide"}}']

@@ -13,7 +13,8 @@ that are not refuted are those of which s is below a boundary that depends on v 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,8 @@ __all__ = ["Interval", "LowerBound", "ValueSequence", "boundary", "confidence_se
 
 Floats = NDArray[np.float64]
 
-_TOLERANCE = 1e-13
+_TOLERANCE = 1e-12
+_MOST_STEPS = 20
 
 
 class Interval(NamedTuple):
@@ -37,7 +39,7 @@ class Interval(NamedTuple):
 def boundary(variance: float, alpha: float) -> float:
     """Return the sum of deviations at which the wealth is 1 / alpha, given the sum of squared errors of prediction.
 
-    The logarithm of the wealth is a convex, increasing function of the sum. So Newton's method, from above, converges.
+    The logarithm of the wealth is a convex, increasing function of the sum: Newton's method converges in a few steps.
 
     Examples
     --------
@@ -46,15 +48,14 @@ def boundary(variance: float, alpha: float) -> float:
     """
     a = variance + 1.0
     wanted = gamma_series(1.0, 1.0)[0] - math.log(alpha)
-    deviation = 1.0 + 3 * math.sqrt(variance)
-    while gamma_series(a, deviation + a)[0] < wanted:
-        deviation *= 2
-    while True:
+    deviation = math.sqrt(2 * a * (math.log(a) / 2 - math.log(alpha)))
+    for _ in range(_MOST_STEPS):
         log_sum, slope = gamma_series(a, deviation + a)
         step = (log_sum - wanted) / slope
         deviation -= step
-        if step <= _TOLERANCE * deviation:
-            return deviation
+        if abs(step) <= _TOLERANCE * deviation:
+            break
+    return deviation
 
 
 def running_sums(values: Floats, *, n_events: int = 0, total: float = 0.0, clip: bool = True) -> tuple[Floats, Floats]:
@@ -94,6 +95,17 @@ class LowerBound:
         if len(values):
             self._total = float(totals[-1])
             self._variance += float(errors[-1])
+
+    def to_json(self) -> list[float]:
+        """Return what `from_json` takes."""
+        return [self._n_events, self._total, self._variance]
+
+    @classmethod
+    def from_json(cls, saved: Sequence[float]) -> Self:
+        """Return the bound that `to_json` was called on; its predictions stay below 1."""
+        bound = cls()
+        bound._n_events, bound._total, bound._variance = int(saved[0]), saved[1], saved[2]
+        return bound
 
     def bound(self, alpha: float) -> float:
         """Return the bound after the events so far."""
@@ -136,6 +148,17 @@ class ValueSequence:
         self._missed.add(weights * rest)
         self._gained.add(((weights - 1.0) * share + 1.0) / 2)
         self._lost.add(((weights - 1.0) * rest + 1.0) / 2)
+
+    def to_json(self) -> list[list[float]]:
+        """Return what `from_json` takes; of a sequence on the scale of rewards in [0, 1]."""
+        return [bound.to_json() for bound in (self._earned, self._missed, self._gained, self._lost)]
+
+    @classmethod
+    def from_json(cls, saved: Sequence[Sequence[float]]) -> Self:
+        """Return the sequence that `to_json` was called on."""
+        sequence = cls()
+        sequence._earned, sequence._missed, sequence._gained, sequence._lost = map(LowerBound.from_json, saved)
+        return sequence
 
     def value(self, confidence: float) -> Interval:
         """Return the limits of the value after the events so far."""

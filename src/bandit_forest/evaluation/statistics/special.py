@@ -33,7 +33,7 @@ def gamma_series(a: float, x: float) -> tuple[float, float]:
     top = float(logs.max())
     shares = np.exp(logs - top)
     total = float(shares.sum())
-    return top + math.log(total), float(shares @ numbers) / total / x
+    return top + math.log(total), float((shares * numbers).sum()) / total / x
 
 
 def chi_squared_tail(statistic: float, degrees: int) -> float:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,18 @@ class Sums:
         for name, value in vars(self).items():
             setattr(both, name, value + getattr(other, name))
         return both
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `from_json` takes."""
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        """Return the sums that `to_json` was called on."""
+        sums = cls(len(saved["_expected_squares"]))
+        for name, value in saved.items():
+            setattr(sums, name, np.array(value) if isinstance(value, list) else value)
+        return sums
 
     def estimate(self, policy: int, estimator: str, confidence: float) -> Estimate:
         """Return the value of a policy."""

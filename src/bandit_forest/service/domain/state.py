@@ -9,6 +9,7 @@ from collections.abc import Callable
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.model import Lesson
 from bandit_forest.service.config.project import Project
+from bandit_forest.service.domain.comparison import forest_weight, uniform_weight
 from bandit_forest.service.domain.events import EXPIRED, REWARDED, Event
 from bandit_forest.service.domain.statistics import Statistics
 from bandit_forest.service.errors import StorageError
@@ -70,6 +71,7 @@ class State:
         lesson = self._lesson(event, reward)
         weight = 1.0 / max(event.n_available * event.propensity, sys.float_info.min)
         self.statistics.add_reward(time, event.action, lesson.reward, weight=weight)
+        self._compare(event, lesson.reward)
         return lesson
 
     def add_expiry(self, event_id: str, reward: float | None, time: float) -> Lesson | None:
@@ -100,6 +102,13 @@ class State:
 
     def _lesson(self, event: Event, reward: float) -> Lesson:
         return Lesson(event.context, event.action, self.bandit.rewards.scale(reward), event.propensity)
+
+    def _compare(self, event: Event, reward: float) -> None:
+        """Count the event for the policies that might have decided it instead."""
+        self.statistics.uniform.add(reward, uniform_weight(event.propensity, event.n_available))
+        if event.forest_action is not None:
+            agrees = event.forest_action == event.action
+            self.statistics.forest.add(reward, forest_weight(event.propensity, event.n_available, agrees=agrees))
 
     def _remember(self, event: Event) -> None:
         self.remembered[event.event_id] = event

@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct, convert, to_builtins
 
+from bandit_forest.service.domain.comparison import Comparison
+
 __all__ = ["PROPENSITY_BOUNDS", "Histogram", "Statistics", "TimeBucket"]
 
 PROPENSITY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 1.0)
@@ -106,6 +108,8 @@ class Statistics:
         self.rewards_of = [0] * capacity
         """Rewards by the index of the action."""
         self.reward_sum_of = [0.0] * capacity
+        self.uniform, self.forest = Comparison(), Comparison()
+        """Uniform play, and the forest in shadow mode, beside what was decided."""
         self.seconds = _FIRST_SECONDS
         """The length of a bucket."""
         self.buckets: dict[int, TimeBucket] = {}
@@ -157,6 +161,7 @@ class Statistics:
         """Return an object that JSON can hold."""
         plain = {name: getattr(self, name) for name in _PLAIN}
         plain |= {"propensity_counts": self.propensities.counts, "propensity_sum": self.propensities.sum}
+        plain |= {name: getattr(self, name).to_json() for name in _COMPARISONS}
         plain |= to_builtins({"total": self.total, "buckets": list(self.buckets.items())})
         return plain
 
@@ -165,8 +170,10 @@ class Statistics:
         for name in _PLAIN:
             setattr(self, name, saved[name])
         self.propensities.counts, self.propensities.sum = saved["propensity_counts"], saved["propensity_sum"]
+        self.uniform, self.forest = (Comparison.from_json(saved[name]) for name in _COMPARISONS)
         self.total = convert(saved["total"], TimeBucket)
         self.buckets = dict(convert(saved["buckets"], list[tuple[int, TimeBucket]]))
 
 
+_COMPARISONS = ("uniform", "forest")
 _PLAIN = ("learned", "expired", "rewards_of", "reward_sum_of", "seconds")

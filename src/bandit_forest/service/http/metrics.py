@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from bandit_forest.service.domain.statistics import Histogram
-from bandit_forest.service.operations.results import Status
+from bandit_forest.service.operations.results import Evaluation, Status
 
 __all__ = ["CONTENT_TYPE", "Measures", "exposition"]
 
@@ -33,21 +33,22 @@ class Measures:
         return self.latencies.setdefault(path, Histogram(_SECONDS))
 
 
-def exposition(status: Status, measures: Measures) -> bytes:
+def exposition(status: Status, evaluation: Evaluation, measures: Measures) -> bytes:
     """Return everything that is measured, in the format that Prometheus reads."""
     registry = CollectorRegistry()
-    registry.register(_Collector(status, measures))
+    registry.register(_Collector(status, evaluation, measures))
     return generate_latest(registry)
 
 
 class _Collector(Collector):
-    def __init__(self, status: Status, measures: Measures) -> None:
-        self._status = status
+    def __init__(self, status: Status, evaluation: Evaluation, measures: Measures) -> None:
+        self._status, self._evaluation = status, evaluation
         self._measures = measures
 
     def collect(self) -> Iterator[Metric]:
         yield from _counters(self._status)
         yield from _gauges(self._status)
+        yield from _by_policy(self._evaluation)
         yield from _by_action(self._status)
         yield from _histograms(self._status, self._measures)
 
@@ -88,6 +89,25 @@ def _gauges(status: Status) -> Iterator[Metric]:
             yield GaugeMetricFamily(_PREFIX + name, text, float(value))
 
 
+def _by_policy(evaluation: Evaluation) -> Iterator[Metric]:
+    """Return what other policies would have earned, by policy."""
+    for name, text, field in (
+        ("policy_value", "Estimated average reward of another policy on the same events.", "value"),
+        ("policy_value_low", "Lower limit of its 95 % interval.", "low"),
+        ("policy_value_high", "Upper limit of its 95 % interval.", "high"),
+        ("policy_gain", "Estimated gain of another policy over what was decided, per decision.", "gain"),
+        ("policy_gain_low", "Lower limit of the gain, at all times at once with 95 %.", "always_low"),
+        ("policy_gain_high", "Upper limit of the gain, at all times at once with 95 %.", "always_high"),
+        ("policy_effective_events", "Effective sample size: below 200 no verdict.", "effective_sample_size"),
+    ):
+        family = GaugeMetricFamily(_PREFIX + name, text, labels=["policy"])
+        for policy in evaluation.policies:
+            value = getattr(policy, field)
+            if value is not None:
+                family.add_metric([policy.policy], value)
+        yield family
+
+
 def _by_action(status: Status) -> Iterator[Metric]:
     decisions = CounterMetricFamily(_PREFIX + "action_decisions", "Decisions by action.", labels=["action"])
     rewards = GaugeMetricFamily(_PREFIX + "action_average_reward", "Average reward by action.", labels=["action"])
@@ -110,7 +130,7 @@ def _histograms(status: Status, measures: Measures) -> Iterator[Metric]:
     yield refusals
     text = "Time from the head of a request to its answer, durable journal included."
     seconds = HistogramMetricFamily(_PREFIX + "request_seconds", text, labels=["path"])
-    for path, latency in measures.latencies.items():
+    for path, latency in list(measures.latencies.items()):  # the service goes on meanwhile
         seconds.add_metric([path], _buckets(latency.bounds, latency.counts), latency.sum)
     yield seconds
 

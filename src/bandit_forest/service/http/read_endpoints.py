@@ -13,9 +13,10 @@ from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError, StorageError
 from bandit_forest.service.http.messages import LaterReply, Reply, Response
 from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, exposition
+from bandit_forest.service.operations.evaluation import evaluation
 from bandit_forest.service.operations.explain import explain
 from bandit_forest.service.operations.requests import invalid
-from bandit_forest.service.operations.results import Status
+from bandit_forest.service.operations.results import Evaluation, Status
 from bandit_forest.service.operations.status import recent_events, status
 
 __all__ = ["Event", "Events", "Health", "Importance", "ReadEndpoint", "read_endpoints"]
@@ -88,10 +89,16 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ReadEndpoint(
             "/metrics",
             "Measure for Prometheus",
-            lambda _: Reply(_shown(exposition(status(service), measures), CONTENT_TYPE)),
+            lambda _: _metrics(service, measures),
             "text/plain",
         ),
         ReadEndpoint("/v1/status", "Tell how the service is doing", lambda _: Reply(status(service)), Status),
+        ReadEndpoint(
+            "/v1/evaluation",
+            "Tell what uniform play, and in shadow mode the forest, would have earned",
+            lambda _: _evaluation(service),
+            Evaluation,
+        ),
         ReadEndpoint(
             "/v1/recent",
             "Tell the last decisions, newest first",
@@ -137,6 +144,16 @@ def _ready(service: ServiceContext) -> Reply:
         message = f"This replica last knew all lessons {service.staleness:.1f} seconds ago, more than {most:g}."
         raise ServiceError("too_stale", message)
     return Reply(Health("ready"))
+
+
+def _metrics(service: ServiceContext, measures: Measures) -> Reply:
+    told, make = status(service), evaluation(service)
+    return LaterReply(lambda: _shown(exposition(told, make(), measures), CONTENT_TYPE))
+
+
+def _evaluation(service: ServiceContext) -> Reply:
+    make = evaluation(service)
+    return LaterReply(lambda: Reply(make()).response())
 
 
 def _importance(bandit: Bandit) -> Reply:

@@ -17,8 +17,10 @@ __all__ = [
     "Answer",
     "Decision",
     "DecisionBatch",
+    "Evaluation",
     "Learned",
     "LearnedBatch",
+    "PolicyValue",
     "Problem",
     "Refusal",
     "Result",
@@ -157,6 +159,38 @@ class TimeBucketStatus(Struct, kw_only=True):
     """What uniform play would have earned, estimated from the same rewards (self-normalised importance weights)."""
     uniform_weight: float
     """The sum of these weights: how much the estimate counts beside those of other stretches."""
+
+
+class PolicyValue(Struct, kw_only=True):
+    """What another policy would have earned on the events of this service, in the project's units."""
+
+    policy: str
+    """'uniform', or in shadow mode 'forest'."""
+    events: int
+    """Number of events with a reward."""
+    effective_sample_size: float
+    """Number of events of the policy's own that these events are worth."""
+    value: float | None
+    low: float | None
+    high: float | None
+    """Limits of the value: a 95 % interval for one look."""
+    gain: float | None
+    """Its value minus the average reward of what was decided."""
+    gain_low: float | None
+    gain_high: float | None
+    """Limits of the gain: a 95 % interval for one look."""
+    always_low: float
+    always_high: float
+    """Limits of the gain that may be looked at every day: they hold at all times at once, with 95 %."""
+    verdict: str
+
+
+class Evaluation(Struct, kw_only=True):
+    """What other policies would have earned."""
+
+    average_reward: float | None
+    """Of what was decided, in the project's units."""
+    policies: tuple[PolicyValue, ...]
 
 
 class Status(Struct, kw_only=True):

@@ -3,6 +3,7 @@
 import { Absent, KeyNeeded, forgetKey, getBlob, getJson, hasKey, keepKey } from "./api.js";
 import { decisionsChart, nothing, rewardChart } from "./charts.js";
 import { byId, make, plural } from "./dom.js";
+import { evaluationParts } from "./evaluation.js";
 import { actionTable, decisionRow, explanation, importanceList, tiles } from "./sections.js";
 
 const OFTEN = 2_000;
@@ -21,7 +22,7 @@ async function refresh() {
     byId("paused").hidden = !isRead(byId("recent"));
     if (Date.now() - asked > RARELY) {
       asked = Date.now();
-      await Promise.all([showImportance(), showTree()]);
+      await Promise.all([showEvaluation(), showImportance(), showTree()]);
     }
     connection("live", "live");
   } catch (error) {
@@ -88,6 +89,10 @@ async function explain(details, event) {
   } catch (error) {
     panel.textContent = error.message;
   }
+}
+
+async function showEvaluation() {
+  byId("evaluation").replaceChildren(...evaluationParts(await getJson("/v1/evaluation")));
 }
 
 async function showImportance() {

@@ -1,0 +1,84 @@
+"""What other policies would have earned: uniform play, and in shadow mode the forest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from bandit_forest.evaluation.statistics.linear import LEAST_SAMPLE
+from bandit_forest.service.domain.comparison import DECIDED, POLICY, Comparison
+from bandit_forest.service.domain.state import ServiceContext
+from bandit_forest.service.operations.results import Evaluation, PolicyValue
+
+__all__ = ["evaluation"]
+
+_CONFIDENCE = 0.95
+_MOST_ERRORS = 4.0  # standard errors that the mean weight may be away from 1
+
+
+def evaluation(service: ServiceContext) -> Callable[[], Evaluation]:
+    """Return a function that makes the evaluation from what is known now; it may be called in a thread."""
+    statistics = service.state.statistics
+    unscale, average = service.bandit.rewards.unscale, statistics.total.average
+    compared = {"uniform": statistics.uniform}
+    if service.project.mode == "shadow":
+        compared = {"forest": statistics.forest, **compared}
+    makers = [_maker(name, comparison, unscale) for name, comparison in compared.items()]
+    decided = None if average is None else unscale(average)
+    return lambda: Evaluation(average_reward=decided, policies=tuple(make() for make in makers))
+
+
+def _maker(name: str, comparison: Comparison, unscale: Callable[[float], float]) -> Callable[[], PolicyValue]:
+    sums, sequence = comparison.summary()
+
+    def make() -> PolicyValue:
+        value = sums.estimate(POLICY, "snips", _CONFIDENCE)
+        gain = sums.difference(POLICY, DECIDED, "snips", _CONFIDENCE)
+        low, high = sequence.gain(_CONFIDENCE)
+        zero = unscale(0.0)
+        weight = sums.mean_weight(POLICY, _CONFIDENCE)
+        told = PolicyValue(
+            policy=name,
+            events=sums.n_events,
+            effective_sample_size=sums.effective_sample_size(POLICY),
+            **{part: _known(unscale(getattr(value, part))) for part in ("value", "low", "high")},
+            gain=_known(unscale(gain.value) - zero),
+            gain_low=_known(unscale(gain.low) - zero),
+            gain_high=_known(unscale(gain.high) - zero),
+            always_low=unscale(low) - zero,
+            always_high=unscale(high) - zero,
+            verdict="",
+        )
+        is_true = not abs(weight.value - 1) > _MOST_ERRORS * weight.standard_error
+        told.verdict = _verdict(told, is_true=is_true)
+        return told
+
+    return make
+
+
+def _verdict(told: PolicyValue, *, is_true: bool) -> str:
+    """Return what the numbers say about a policy."""
+    who, decided = _NAMES[told.policy]
+    if told.effective_sample_size < LEAST_SAMPLE:
+        return (
+            f"No verdict about {who} yet: the {told.events:,} events with a reward are worth "
+            f"{told.effective_sample_size:,.0f} of its own, and {LEAST_SAMPLE} are needed."
+        )
+    if not is_true:
+        return (
+            f"No verdict about {who}: the propensities are not those with which actions were chosen, or some actions "
+            "had no chance at all."
+        )
+    limits = f"{told.always_low:+.4g} to {told.always_high:+.4g} per decision, whenever one looks"
+    if told.always_low > 0:
+        return f"{who[0].upper()}{who[1:]} earns more than {decided}: {limits}."
+    if told.always_high < 0:
+        return f"{who[0].upper()}{who[1:]} earns less than {decided}: {limits}."
+    return f"Between {who} and {decided} the events do not decide yet: {limits}."
+
+
+_NAMES = {"uniform": ("uniform play", "what was decided"), "forest": ("the forest", "the application")}
+
+
+def _known(number: float) -> float | None:
+    return number if math.isfinite(number) else None
