@@ -86,4 +86,13 @@ def test_weights() -> None:
     assert forest_weight(0.25, 4, agrees=True) == (4.0, 4.0)
     assert forest_weight(0.25, 4, agrees=False) == (0.0, 4.0)
     assert forest_weight(1.0, 4, agrees=False) == (0.0, 0.0)
-    assert uniform_weight(5e-324, 2)[0] == 1e60
+    assert uniform_weight(1e-6, 2, largest=30.0)[0] == 30.0
+
+
+def test_one_event_that_was_as_good_as_impossible_does_not_decide_for_ever() -> None:
+    comparison = Comparison()
+    for number in range(5000):
+        propensity = 5e-324 if number == 1000 else 0.5
+        comparison.add(float(number % 2), uniform_weight(propensity, 2, largest=comparison.largest_weight))
+    sums, _ = comparison.summary()
+    assert sums.effective_sample_size(POLICY) > 1500

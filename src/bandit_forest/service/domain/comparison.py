@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,14 @@ DECIDED, POLICY = 0, 1
 """Places in the sums: what was decided, and the other policy."""
 
 _BLOCK = 1024  # events that are summed up together, so that a reward costs next to nothing
-_LARGEST = 1e60  # of a weight: sums of products of four are still finite
+_TRUNCATION = 3.0
+_LEAST = 1e-60  # of a probability: products of four weights are still finite
 
 Weight = tuple[float, float]
 """The weight of an event, and the square of it that was to be expected over all actions."""
 
 
-def uniform_weight(propensity: float, n_available: int) -> Weight:
+def uniform_weight(propensity: float, n_available: int, *, largest: float = math.inf) -> Weight:
     """Return the weight of uniform play; the actions that were not taken count as equally likely.
 
     Examples
@@ -31,19 +33,21 @@ def uniform_weight(propensity: float, n_available: int) -> Weight:
     >>> uniform_weight(0.25, 2)
     (2.0, 1.3333333333333333)
     """
-    others = 0.0 if propensity >= 1.0 else (n_available - 1) ** 2 / (1.0 - propensity)
-    return min(1.0 / (n_available * propensity), _LARGEST), min((1.0 / propensity + others) / n_available**2, _LARGEST)
+    weight = min(1.0 / max(n_available * propensity, _LEAST), largest)
+    chance = (1.0 - propensity) / max(n_available - 1, 1)
+    other = min(1.0 / (n_available * chance), largest) if chance > 0.0 else 0.0
+    return weight, propensity * weight**2 + (1.0 - propensity) * other**2
 
 
-def forest_weight(propensity: float, n_available: int, *, agrees: bool) -> Weight:
+def forest_weight(propensity: float, n_available: int, *, agrees: bool, largest: float = math.inf) -> Weight:
     """Return the weight of the forest in shadow mode, by the action that it drew.
 
     The draw stands for its probabilities: on average over draws the weight is the forest's probability of the action,
     divided by its propensity.
     """
     chance = propensity if agrees else (1.0 - propensity) / max(n_available - 1, 1)
-    expected = min(1.0 / chance, _LARGEST) if chance > 0.0 else 0.0
-    return (min(1.0 / propensity, _LARGEST) if agrees else 0.0), expected
+    weight = min(1.0 / max(chance, _LEAST), largest) if chance > 0.0 else 0.0
+    return (weight if agrees else 0.0), chance * weight**2
 
 
 class Comparison:
@@ -62,6 +66,16 @@ class Comparison:
     def __init__(self) -> None:
         self._sums, self._sequence = Sums(2), ValueSequence()
         self._open: list[tuple[float, float, float]] = []
+
+    @property
+    def largest_weight(self) -> float:
+        """The largest weight that the next event may have.
+
+        Weights are truncated at a multiple of the square root of the number of events (Ionides, 2008): the share of one
+        event whose action was as good as impossible goes to zero, and so does the bias. Limits of a confidence sequence
+        stay valid: truncated weights make them wider.
+        """
+        return _TRUNCATION * math.sqrt(self._sums.n_events + len(self._open) + 1)
 
     def add(self, reward: float, weight: Weight) -> None:
         """Add an event."""

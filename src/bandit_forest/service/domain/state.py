@@ -105,10 +105,11 @@ class State:
 
     def _compare(self, event: Event, reward: float) -> None:
         """Count the event for the policies that might have decided it instead."""
-        self.statistics.uniform.add(reward, uniform_weight(event.propensity, event.n_available))
+        uniform, forest = self.statistics.uniform, self.statistics.forest
+        uniform.add(reward, uniform_weight(event.propensity, event.n_available, largest=uniform.largest_weight))
         if event.forest_action is not None:
-            agrees = event.forest_action == event.action
-            self.statistics.forest.add(reward, forest_weight(event.propensity, event.n_available, agrees=agrees))
+            agrees, largest = event.forest_action == event.action, forest.largest_weight
+            forest.add(reward, forest_weight(event.propensity, event.n_available, agrees=agrees, largest=largest))
 
     def _remember(self, event: Event) -> None:
         self.remembered[event.event_id] = event
