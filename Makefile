@@ -3,10 +3,11 @@ PYTHON ?= python3
 PYTHONS ?= python3.12 python3.13 python3.14
 BIN := .venv/bin
 SOURCES := $(wildcard cpp/*/*) CMakeLists.txt pyproject.toml
+ENGINE := $(filter-out cpp/python/% cpp/checks/%,$(wildcard cpp/*/*.cpp))
 STUB := src/bandit_forest/_core.pyi
 SAMPLES := build/obp-0.5.7/obp/dataset/obd
 
-.PHONY: notebooks wheels demo test test-peers test-ray check sanitize clang bench results reference docs stub format clean
+.PHONY: notebooks wheels demo test test-peers test-ray check sanitize sanitize-threads clang bench results reference docs stub format clean
 
 demo: .venv/installed
 	$(BIN)/bandit-forest demo
@@ -39,6 +40,19 @@ sanitize: build/sanitize/installed
 clang: build/clang/installed
 	build/clang/bin/python -m pytest -q -p no:cacheprovider -m core tests/reference
 	timeout 900 clang-tidy -p build/clang-objects --quiet $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
+
+# Threads on one forest under ThreadSanitizer.
+sanitize-threads: build/checks/concurrency
+	build/checks/concurrency
+
+build/checks/concurrency: $(SOURCES)
+	mkdir -p build/checks
+	clang++ -std=c++20 -O1 -g -UNDEBUG -fsanitize=thread -Icpp -o $@ cpp/checks/concurrency.cpp $(ENGINE) -lpthread
+
+build/checks/fuzz_archive: $(SOURCES)
+	mkdir -p build/checks
+	clang++ -std=c++20 -O1 -g -UNDEBUG -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Icpp -o $@ \
+	  cpp/checks/fuzz_archive.cpp $(ENGINE)
 
 bench: .venv/installed .venv/bench
 	$(BIN)/python benchmarks/speed.py
