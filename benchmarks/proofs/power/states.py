@@ -1,7 +1,7 @@
 """The states that a power cut may leave: what was synchronised, and any part of the rest.
 
-Names (created, renamed, removed) reach the disk in their order, when their folder is synchronised at the latest. Contents
-reach it in any order, when their file is synchronised at the latest; a write may be torn between sectors.
+Names (created, renamed, removed) reach the disk in their order, when their folder is synchronised at the latest.
+Contents reach it in any order, when their file is synchronised at the latest; a write may be torn between sectors.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ class CrashState(NamedTuple):
 
 def crash_states(changes: list[Change], rng: random.Random) -> Iterator[CrashState]:
     """Return states of every moment before a synchronisation: subsets of what was pending."""
-    disk, names, pending = Disk(), {}, []  # what is on the disk for sure; names as the process sees them
-    acknowledged = 0
+    disk, acknowledged = Disk(), 0  # what is on the disk for sure
+    names: dict[str, int] = {}  # as the process sees them
+    pending: list[Step] = []
     for number, change in enumerate(changes):
         if change.kind == "a":
             acknowledged = int(change.data)

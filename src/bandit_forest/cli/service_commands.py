@@ -25,7 +25,7 @@ _FILE = Path("bandit-forest.toml")
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
-    for command in (init, serve, export, backup, verify):
+    for command in (init, serve, export, backup, verify, migrate):
         app.command()(command)
     changes = typer.Typer(help="List and change the actions of a running service.", no_args_is_help=True)
     changes.command(name="list")(list_actions)
@@ -110,6 +110,21 @@ def verify(project: ProjectFile = _FILE) -> None:
         typer.echo(verify_database(loaded))
     else:
         typer.echo(verify_folder(loaded))
+
+
+def migrate(
+    old: Annotated[Path, typer.Argument(help="The project file whose journal is carried over.")],
+    new: Annotated[Path, typer.Argument(help="The project file with the new definition, and a new storage folder.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Report only, and write nothing.")] = False,
+) -> None:
+    """Write the journal of a project again, by the definition of another."""
+    with _service_extra():
+        from bandit_forest.service.recovery.migrate import migrate as migrate_journal
+
+    def tell(n_read: int, n_entries: int) -> None:
+        typer.echo(f"{n_read} of {n_entries} entries", err=True)
+
+    typer.echo(str(migrate_journal(_load(old), _load(new), dry_run=dry_run, progress=tell)))
 
 
 def list_actions(project: ProjectFile = _FILE) -> None:

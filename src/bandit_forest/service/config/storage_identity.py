@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from msgspec import structs
@@ -13,7 +13,7 @@ from bandit_forest.bandit.features.kinds import CategoricalFeature, Feature, Num
 from bandit_forest.bandit.forests import engine_of
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import BanditSettings
-from bandit_forest.errors import refuse
+from bandit_forest.errors import InvalidArgumentError, shown
 from bandit_forest.service.config.project import Project
 
 __all__ = ["StorageIdentity", "adopt"]
@@ -64,10 +64,16 @@ def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
     stored, is_same_engine = identity.settings, identity.engine == engine_of(identity.settings.forest)
     if stored.warm_up_rule == "events":
         project = structs.replace(project, context=_as_in_0_1(project.context, stored.features or {}))
-    for name, ours, theirs in _compared(project, stored):
-        if ours != theirs and (is_same_engine or name != "forest"):
-            rule = f"as when the storage folder was made, {theirs!r}; else take a new folder"
-            refuse(name, "the project", rule, ours)
+    compared = _compared(project, stored)
+    differing = [one for one in compared if one[1] != one[2] and (is_same_engine or one[0] != "forest")]
+    if differing:
+        told = "; ".join(text for name, ours, theirs in differing for text in _differences(name, ours, theirs))
+        error = InvalidArgumentError(
+            f"The '{differing[0][0]}' of the project must be as when the storage folder was made: {told}. Change it "
+            "back, or carry the journal over with 'bandit-forest migrate OLD.toml NEW.toml'."
+        )
+        error.parameter = differing[0][0]
+        raise error
     if is_same_engine:
         return identity
     return StorageIdentity.of(replace(stored, forest=project.settings.forest), identity.base)
@@ -88,6 +94,29 @@ def _compared(project: Project, stored: BanditSettings) -> list[tuple[str, Any, 
     plain = json.loads(json.dumps(project.forest))
     compared += [("forest", plain, _common(stored.forest, plain))]
     return compared
+
+
+def _differences(name: str, ours: Any, theirs: Any) -> Iterator[str]:
+    """Return where two values differ, each place in a few words."""
+    ours, theirs = _plain(ours), _plain(theirs)
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        for key in sorted({*ours, *theirs}):
+            yield from _differences(f"{name}.{key}", ours.get(key), theirs.get(key))
+    elif ours != theirs:
+        yield f"{name} is {_in_words(ours)} and was {_in_words(theirs)}"
+
+
+def _plain(value: Any) -> Any:
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    kind = {"kind": type(value).__name__} if isinstance(value, Feature) else {}
+    return kind | {one.name: getattr(value, one.name) for one in fields(value)}
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "absent"
+    return f"a {value['kind']}" if isinstance(value, dict) and "kind" in value else shown(value)
 
 
 def _common(stored: Any, given: Any) -> Any:
