@@ -43,26 +43,26 @@ void use(Forest<Growth>& forest, const examples::Events& events) {
     forest.save();
 }
 
+void refuse_large(std::size_t allocated, std::size_t least, std::size_t file) {
+    if (allocated > std::max({least, always_allowed, times_the_file * file})) {
+        std::fprintf(stderr, "an allocation of %zu bytes for a file of %zu\n", allocated, file);
+        std::abort();
+    }
+}
+
 template <class Growth>
 void load(const typename Growth::Settings& settings, std::span<const char> saved, const examples::Events& events) {
     static const std::size_t least = largest_allocation([&] {  // pools begin with a chunk
         Forest<Growth> forest(settings);
         use(forest, events);
     });
-    const std::size_t loaded = largest_allocation([&] {
-        try {
-            Forest<Growth> forest(settings, saved);
-        } catch (const std::invalid_argument&) {
-        }
-    });
-    if (loaded > std::max({least, always_allowed, times_the_file * saved.size()})) {
-        std::fprintf(stderr, "an allocation of %zu bytes for a file of %zu\n", loaded, saved.size());
-        std::abort();
-    }
+    largest = 0;
     try {
         Forest<Growth> forest(settings, saved);
+        refuse_large(largest, least, saved.size());
         use(forest, events);
     } catch (const std::invalid_argument&) {
+        refuse_large(largest, least, saved.size());
     }
 }
 

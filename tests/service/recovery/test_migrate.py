@@ -17,6 +17,7 @@ from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.config.tables import Actions, RewardRule
+from bandit_forest.service.domain.state import State
 from bandit_forest.service.journal.files import read_entries
 from bandit_forest.service.recovery.migrate import migrate
 from bandit_forest.service.recovery.recover import open_folder, rebuild
@@ -45,6 +46,10 @@ def folder_digest(folder: Path) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def finished(state: State) -> list[tuple[Any, ...]]:
+    return [(event.event_id, event.action, event.propensity, event.reward) for event in state.remembered.values()]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -70,10 +75,7 @@ def test_every_event_that_both_definitions_can_express_is_kept(old: Project, tmp
     ours, theirs = rebuild(open_folder(project)), rebuild(open_folder(old))
     assert list(ours.waiting) == list(theirs.waiting)
     assert ours.bandit.version == theirs.bandit.version
-    finished = [(event.event_id, event.action, event.propensity, event.reward) for event in theirs.remembered.values()]
-    assert [
-        (event.event_id, event.action, event.propensity, event.reward) for event in ours.remembered.values()
-    ] == finished
+    assert finished(ours) == finished(theirs)
     verify(project)
     with opened(project, Clock(1_000_500.0)) as decider:
         decider.decide({name: context(3)[name] for name in project.context}, event_id="after")
@@ -122,7 +124,7 @@ def test_a_refused_difference_is_named_with_the_command_that_helps(old: Project)
     with pytest.raises(InvalidArgumentError) as refused:
         open_folder(other)
     told = str(refused.value)
-    assert "context.age.edges is (30, 60) and was (30, 50)" in told
+    assert "context.age.edges is (30.0, 60.0) and was (30.0, 50.0)" in told
     assert "context.city is absent and was a CategoricalFeature" in told
     assert "forest.n_trees is 6 and was 5" in told
     assert "reward range.high is 20 and was 10" in told
