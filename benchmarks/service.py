@@ -1,36 +1,38 @@
 """Load on the decision service: decide+reward pairs a second, latencies of decide, and batches.
 
     python benchmarks/service.py
+    python benchmarks/service.py --before OTHER/.venv/bin/python --turns 5
 
 The service runs in a process of its own, with a durable journal, 100 trees and 100 variables; this process is the
-client, over loopback with connections that stay open. On an idle machine with two cores.
+client, over loopback with connections that stay open. On an idle machine with two cores. `--before` names the Python
+of another version of the package: the two are measured in turns, and compared by the medians.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
-import random
+import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from statistics import median
 
-import msgspec
 import uvloop
 from rich.console import Console
+from rich.table import Table
 
+from harness.service_load import ACTIONS, N_VARIABLES, BatchClient, PairClient, prepare, run
 from harness.service_process import ServiceProcess
 
-N_VARIABLES = 100
-ACTIONS = ("a", "b", "c", "d")
 BATCH = 100
 BATCH_CONNECTIONS = 8
-N_PREPARED = 500  # different contexts
+RULES = {
+    "Greedy": "",
+    "Elimination": '[forest.growth]\nrule = "Elimination"\n[forest.exploration]\nrule = "UniformOverRemaining"',
+}
 
-Prepared = list[tuple[bytes, dict[str, bool]]]
+Measures = dict[str, float]
 
 
 def main() -> None:
@@ -39,178 +41,67 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     parser.add_argument("--connections", type=int, default=48, help="clients at a time")
     parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--growth", choices=list(RULES), default="Greedy", help="rule by which the trees grow")
     parser.add_argument("--folder", type=Path, default=Path("out"), help="on the disk to measure")
+    parser.add_argument("--before", default=None, help="Python of another version, to be compared with")
+    parser.add_argument("--turns", type=int, default=1, help="number of measurements of each version")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    console = Console(highlight=False)
+    pythons = {"now": sys.executable} if options.before is None else {"before": options.before, "now": sys.executable}
+    measured: dict[str, list[Measures]] = {version: [] for version in pythons}
+    for _ in range(options.turns):
+        for version, python in pythons.items():
+            measured[version].append(measure(python, options))
+    show(measured)
+
+
+def measure(python: str, options: argparse.Namespace) -> Measures:
+    """Return the measures of one version, from an empty storage folder on."""
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        console.print(f"one fsync of this disk: {1000 * fsync_seconds(Path(folder)):.2f} ms (median)")
-        with ServiceProcess(write_project(Path(folder), options.trees)) as service:
-            uvloop.run(measure(service, options.seconds, options.connections, console))
+        measures = {"one fsync of this disk, ms": 1000 * fsync_seconds(Path(folder))}
+        project = write_project(Path(folder), options.trees, RULES[options.growth])
+        with ServiceProcess(project, python=python) as service:
+            return measures | uvloop.run(put_load(service, options.seconds, options.connections))
 
 
-async def measure(service: ServiceProcess, seconds: float, connections: int, console: Console) -> None:
+async def put_load(service: ServiceProcess, seconds: float, connections: int) -> Measures:
     """Run the loads, one after the other."""
     await run(service, PairClient, prepare(1), connections, min(2.0, seconds))  # the trees begin to grow
-    load = await run(service, PairClient, prepare(1), connections, seconds)
-    p50, p99 = (1000 * load.quantile(share) for share in (0.5, 0.99))
-    console.print(f"decide+reward: {load.n_events / load.seconds:,.0f} pairs/s, {connections} connections")
-    console.print(f"decide: p50 {p50:.1f} ms, p99 {p99:.1f} ms")
-    load = await run(service, BatchClient, prepare(BATCH), BATCH_CONNECTIONS, seconds)
-    rate = load.n_events / load.seconds
-    console.print(f"batches of {BATCH}: {rate:,.0f} decisions/s, {BATCH_CONNECTIONS} connections")
+    began = cpu_seconds(service)
+    pairs = await run(service, PairClient, prepare(1), connections, seconds)
+    between = cpu_seconds(service)
+    batches = await run(service, BatchClient, prepare(BATCH), BATCH_CONNECTIONS, seconds)
+    ended = cpu_seconds(service)
+    return {
+        f"decide+reward pairs/s, {connections} connections": pairs.n_events / pairs.seconds,
+        "processor time of a pair, µs": 1e6 * (between - began) / pairs.n_events,
+        "decide, p50, ms": 1000 * pairs.quantile(0.5),
+        "decide, p99, ms": 1000 * pairs.quantile(0.99),
+        f"decisions/s in batches of {BATCH}, {BATCH_CONNECTIONS} connections": batches.n_events / batches.seconds,
+        "processor time of a decision in a batch, µs": 1e6 * (ended - between) / batches.n_events,
+    }
 
 
-class Load:
-    """What the connections of one measurement share."""
-
-    def __init__(self, prepared: Prepared, seconds: float, connections: int) -> None:
-        self.prepared = prepared
-        self.began = time.perf_counter()
-        self.until = self.began + seconds
-        self.open = connections
-        self.n_events = 0
-        self.latencies: list[float] = []
-        self.seconds = 0.0
-        self.done = asyncio.get_running_loop().create_future()
-
-    def quantile(self, share: float) -> float:
-        """Return the latency that a share of the requests stays below."""
-        return sorted(self.latencies)[int(share * len(self.latencies))]
-
-    def end(self, error: Exception | None = None) -> None:
-        """Count a connection that has ended."""
-        self.open -= 1
-        if self.done.done():
-            return
-        if error is not None:
-            self.done.set_exception(error)
-        elif self.open == 0:
-            self.seconds = time.perf_counter() - self.began
-            self.done.set_result(None)
+def show(measured: dict[str, list[Measures]]) -> None:
+    """Print the medians, and their ratios where there are two versions."""
+    table = Table("", *measured, *(["now / before"] if len(measured) > 1 else []))
+    for name in measured["now"][0]:
+        medians = [median(measures[name] for measures in turns) for turns in measured.values()]
+        ratio = [f"{medians[1] / medians[0]:.2f}"] if len(medians) > 1 else []
+        table.add_row(name, *(f"{value:,.4g}" if value < 100 else f"{value:,.0f}" for value in medians), *ratio)
+    Console(highlight=False).print(table)
 
 
-class Connection(asyncio.Protocol):
-    """One request after the other over one connection."""
-
-    def __init__(self, load: Load) -> None:
-        self.load = load
-        self.received = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
-        self.transport = cast(asyncio.Transport, transport)
-        self.begin()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Fail when the service hangs up."""
-        if not self.transport.is_closing():
-            self.load.end(exc or ConnectionError("the service closed the connection"))
-
-    def data_received(self, data: bytes) -> None:
-        """Wait for a whole answer, then go on."""
-        self.received += data
-        head, separator, body = self.received.partition(b"\r\n\r\n")
-        if not separator or len(body) < int(head.partition(b"content-length: ")[2].partition(b"\r")[0]):
-            return
-        self.received = b""
-        if not head.startswith(b"HTTP/1.1 200"):
-            self.transport.abort()
-            self.load.end(RuntimeError(body.decode()))
-            return
-        self.answered(body)
-
-    def begin(self) -> None:
-        """Send the first request."""
-        raise NotImplementedError
-
-    def answered(self, body: bytes) -> None:
-        """Take an answer and send what comes next."""
-        raise NotImplementedError
-
-    def next(self) -> None:
-        """Begin again, or end when the time is over."""
-        if time.perf_counter() < self.load.until:
-            self.begin()
-        else:
-            self.transport.close()
-            self.load.end()
+def cpu_seconds(service: ServiceProcess) -> float:
+    """Return the processor time that the service has taken, where the system tells it."""
+    try:
+        parts = Path(f"/proc/{service.process.pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        return 0.0
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class PairClient(Connection):
-    """Decides, then rewards, and so on."""
-
-    def begin(self) -> None:
-        """Ask for a decision."""
-        request, self.context = random.choice(self.load.prepared)
-        self.decided = False
-        self.sent = time.perf_counter()
-        self.transport.write(request)
-
-    def answered(self, body: bytes) -> None:
-        """Reward the decision."""
-        if self.decided:
-            self.load.n_events += 1
-            self.next()
-            return
-        self.decided = True
-        self.load.latencies.append(time.perf_counter() - self.sent)
-        decision = msgspec.json.decode(body)
-        reward = float(decision["action"] == best_action(self.context))
-        document = {"event_id": decision["event_id"], "reward": reward}
-        self.transport.write(post("/v1/reward", msgspec.json.encode(document)))
-
-
-class BatchClient(Connection):
-    """Decides batch after batch."""
-
-    def begin(self) -> None:
-        """Ask for a batch of decisions."""
-        self.transport.write(random.choice(self.load.prepared)[0])
-
-    def answered(self, body: bytes) -> None:
-        """Count the decisions."""
-        self.load.n_events += body.count(b'"propensity"')
-        self.next()
-
-
-async def run(
-    service: ServiceProcess, client: Callable[[Load], Connection], prepared: Prepared, connections: int, seconds: float
-) -> Load:
-    """Put a load on the service for some seconds."""
-    load = Load(prepared, seconds, connections)
-    loop = asyncio.get_running_loop()
-    for _ in range(connections):
-        await loop.create_connection(lambda: client(load), service.host, service.port)
-    await load.done
-    return load
-
-
-def prepare(n_events: int) -> Prepared:
-    """Make requests beforehand, so that the client takes little of the machine."""
-    prepared: Prepared = []
-    for _ in range(N_PREPARED if n_events == 1 else 20):
-        contexts = [{f"x{number}": random.random() < 0.5 for number in range(N_VARIABLES)} for _ in range(n_events)]
-        if n_events == 1:
-            request = post("/v1/decide", msgspec.json.encode({"context": contexts[0]}))
-        else:
-            request = post("/v1/decide/batch", msgspec.json.encode({"events": [{"context": one} for one in contexts]}))
-        prepared.append((request, contexts[0]))
-    return prepared
-
-
-def post(path: str, body: bytes) -> bytes:
-    """Write a request."""
-    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    return head.encode() + b"\r\n\r\n" + body
-
-
-def best_action(context: dict[str, bool]) -> str:
-    """Return the action that earns in a context: what the forest has to find out."""
-    return ACTIONS[2 * context["x3"] + context["x7"]]
-
-
-def write_project(folder: Path, n_trees: int) -> Path:
+def write_project(folder: Path, n_trees: int, rules: str) -> Path:
     """Write the project that is measured."""
     fields = "\n".join(f'[context.x{number}]\nkind = "boolean"' for number in range(N_VARIABLES))
     project = folder / "load.toml"
@@ -220,6 +111,7 @@ def write_project(folder: Path, n_trees: int) -> Path:
 names = {list(ACTIONS)}
 [forest]
 n_trees = {n_trees}
+{rules}
 [storage]
 folder = "data"
 [limits]

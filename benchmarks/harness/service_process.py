@@ -17,9 +17,9 @@ _MAIN = "from bandit_forest.cli import main; main()"
 _STOP_SECONDS = 30
 
 
-def serve_command(project: Path, options: Sequence[str] = ()) -> list[str]:
+def serve_command(project: Path, options: Sequence[str] = (), python: str = sys.executable) -> list[str]:
     """Return the command that serves a project on a free port."""
-    return [sys.executable, "-c", _MAIN, "serve", str(project), "--port", "0", *options]
+    return [python, "-c", _MAIN, "serve", str(project), "--port", "0", *options]
 
 
 class ServiceProcess:
@@ -35,6 +35,8 @@ class ServiceProcess:
         Where its errors go; None: where those of this process go.
     options
         Other options of the command.
+    python
+        Interpreter that has the package.
     """
 
     def __init__(
@@ -44,9 +46,10 @@ class ServiceProcess:
         environment: Mapping[str, str] | None = None,
         log: IO[str] | None = None,
         options: Sequence[str] = (),
+        python: str = sys.executable,
     ) -> None:
         self.process = subprocess.Popen(
-            serve_command(project, options),
+            serve_command(project, options, python),
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
