@@ -13,10 +13,11 @@ from projects import make_project
 
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeature, TimeFeature
 from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.service.config.access import Keys, Server
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.project_file import example_project, load_project, parse_project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
-from bandit_forest.service.config.tables import Actions, Keys, RewardRule, Server
+from bandit_forest.service.config.tables import Actions, RewardRule
 
 SMALLEST = "[actions]\nnames = ['a', 'b']\n[context.member]\nkind = 'boolean'\n"
 

@@ -10,7 +10,7 @@ from projects import refuses
 from running import CONTEXT, Running, write_project
 
 from bandit_forest.cli import main
-from bandit_forest.service.config.tables import Keys
+from bandit_forest.service.config.access import Keys
 from bandit_forest.service.http import authentication
 from bandit_forest.service.http.authentication import Access, RateLimit, Role
 

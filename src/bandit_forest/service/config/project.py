@@ -9,7 +9,8 @@ from msgspec import Struct, field
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import refuse
-from bandit_forest.service.config.tables import Actions, General, Keys, Limits, RewardRule, Server, Storage
+from bandit_forest.service.config.access import Keys, Server
+from bandit_forest.service.config.tables import Actions, General, Limits, RewardRule, Storage
 
 __all__ = ["Project"]
 

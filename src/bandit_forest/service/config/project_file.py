@@ -19,8 +19,9 @@ from bandit_forest.bandit.features.kinds import KINDS, Feature
 from bandit_forest.bandit.forests import all_parameters
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.forest import BanditForest
+from bandit_forest.service.config.access import Keys, Server
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.config.tables import Actions, General, Keys, Limits, RewardRule, Server, Storage, Table
+from bandit_forest.service.config.tables import Actions, General, Limits, RewardRule, Storage, Table
 
 __all__ = ["example_project", "load_project", "parse_project"]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -19,17 +17,11 @@ from bandit_forest.validation import check_number
 __all__ = [
     "Actions",
     "General",
-    "Keys",
     "Limits",
     "RewardRule",
-    "Server",
     "Storage",
     "Table",
 ]
-
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_SHORTEST_KEY = 16
-_KEY = re.compile(r"env:\w+|sha256:[0-9a-fA-F]{64}")
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0, le=1e300)]
@@ -170,37 +162,6 @@ class Storage(Table, frozen=True):
         return environment[name]
 
 
-class Keys(Table, frozen=True):
-    """Where the keys that open the service are; never the keys themselves. Empty: no key is asked for.
-
-    Each is "env:NAME", the name of an environment variable that holds a key, or "sha256:...", the SHA-256 digest of a
-    key in hexadecimal digits.
-
-    Parameters
-    ----------
-    decide
-        Keys for deciding, rewarding, learning and explaining.
-    admin
-        Keys for everything.
-    """
-
-    decide: tuple[str, ...] = ()
-    admin: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name, keys in (("decide", self.decide), ("admin", self.admin)):
-            if not all(map(_KEY.fullmatch, keys)):  # what stands there may be a key: it is not shown
-                refuse(name, "[keys]", "a list of texts 'env:NAME' or 'sha256:' and 64 hexadecimal digits", "...")
-
-    def digests(self, environment: Mapping[str, str] = os.environ) -> dict[str, tuple[bytes, ...]]:
-        """Return the SHA-256 digests of the keys for "decide" and for "admin", none of which may be both."""
-        listed = {"decide": self.decide, "admin": self.admin}
-        made = {name: tuple(_digest(key, name, environment) for key in keys) for name, keys in listed.items()}
-        if {*made["decide"]} & {*made["admin"]}:
-            refuse("admin", "[keys]", "keys of their own, none of which is also under 'decide'", "...")
-        return made
-
-
 class Limits(Table, frozen=True):
     """What a client may ask for.
 
@@ -239,49 +200,6 @@ class Limits(Table, frozen=True):
         _check_choice(self.waiting_full, "waiting_full", "[limits]", ("expire", "refuse"))
 
 
-class Server(Table, frozen=True):
-    """Where the service listens.
-
-    Parameters
-    ----------
-    host
-        Loopback unless told otherwise; any other host needs keys.
-    port
-        0 takes a free one.
-    hosts
-        Names and addresses that a request may be sent to, without ports, beside the loopback ones. Empty: any with
-        keys, loopback without, so that a page of somebody else cannot reach the service under a name of its own.
-    """
-
-    host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65_535)] = 8420
-    hosts: tuple[str, ...] = ()
-
-    def known_hosts(self, *, with_keys: bool) -> frozenset[str] | None:
-        """Return the names that a request may be sent to, in lower case; None: any."""
-        if with_keys and not self.hosts:
-            return None
-        return frozenset(host.lower() for host in (*self.hosts, *_LOOPBACK))
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
-        return self.host in _LOOPBACK
-
-
 def _check_choice(value: object, name: str, owner: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         refuse(name, owner, " or ".join(f"'{choice}'" for choice in choices), value)
-
-
-def _digest(key: str, name: str, environment: Mapping[str, str]) -> bytes:
-    kind, _, rest = key.partition(":")
-    if kind == "sha256":
-        return bytes.fromhex(rest)
-    value = environment.get(rest, "").strip()  # no header has space around its value
-    if not value:
-        refuse(name, "[keys]", f"a key in the environment: set it with 'export {rest}=...' before the start", None)
-    if len(value) < _SHORTEST_KEY:
-        rule = f"a key of at least {_SHORTEST_KEY} characters in '{rest}', such as 'openssl rand -hex 16' prints"
-        refuse(name, "[keys]", rule, "a shorter one")
-    return hashlib.sha256(value.encode()).digest()

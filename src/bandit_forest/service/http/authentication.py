@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from enum import IntEnum
 
-from bandit_forest.service.config.tables import Keys
+from bandit_forest.service.config.access import Keys
 from bandit_forest.service.errors import ServiceError
 
 __all__ = ["Access", "RateLimit", "Role", "role_needed"]

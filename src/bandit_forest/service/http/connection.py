@@ -63,12 +63,10 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to serve a connection, unless there are too many."""
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but name
-        if len(self._connections) >= self._limits.connections:
-            most = self._limits.connections
-            error = ServiceError(
-                "too_many_connections", f"{most} connections are open, as many as [limits] connections allows."
-            )
-            self._write(None, refuse(error).response(), keep_alive=False)
+        most = self._limits.connections
+        if len(self._connections) >= most:
+            message = f"{most} connections are open, as many as [limits] connections allows."
+            self._write(None, refuse(ServiceError("too_many_connections", message)).response(), keep_alive=False)
             return
         self._connections.add(self)
         self._expect()
@@ -212,7 +210,7 @@ class Connection(asyncio.Protocol):
         self._coming = None
         self._whole.append(request)
         self._answer_next()
-        self._parser = httptools.HttpRequestParser(_Deaf())
+        self._parser = httptools.HttpRequestParser(object())  # which hears nothing of what follows
 
     def _ignore_upgrade(self, rest: bytes) -> None:
         """Answer a request as if it asked for no other protocol, as HTTP allows.
@@ -249,7 +247,3 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
         else:
             self._timer = self._loop.call_later(self._limits.request_seconds / _LOOKS, self._look)
-
-
-class _Deaf:
-    """Hears nothing of what follows a refused request."""

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.service.config.access import Server
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.config.tables import Server
 from bandit_forest.service.http.application import DecisionApplication
 from bandit_forest.service.http.background import run_background
 from bandit_forest.service.http.connection import Connection

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
-from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN
+from bandit_forest.service.journal.entries import DECIDE, LEARN
 from bandit_forest.service.operations.checks import (
     NewEvent,
     check_action,
@@ -33,6 +33,7 @@ from bandit_forest.service.operations.results import (
     RewardedBatch,
     refusal,
 )
+from bandit_forest.service.replica.answers import fill_decision, fill_learned, fill_reward, refuse_foreign
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.rows import DecisionRow, OutcomeRow
 from bandit_forest.service.replica.writer import Answers, Asked
@@ -55,8 +56,8 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
     def then(answers: Answers) -> None:
         known = answers.known.get(row.event_id)
         if known is not None:
-            _refuse_foreign(known)
-            _fill(answer, known)
+            refuse_foreign(known)
+            fill_decision(answer, known)
 
     return Result(answer, service.writer.ask(Asked(decisions=[row], then=then)))
 
@@ -84,7 +85,7 @@ def reward(service: ReplicaContext, request: RewardRequest) -> Result[Rewarded]:
     service.check_storage()
     event_id, value = _check_reward(service, request)
     answer = Rewarded(event_id, value, ignored=False)
-    asked = Asked(rewards=[(event_id, value)], then=lambda told: _fill_reward(service, answer, told))
+    asked = Asked(rewards=[(event_id, value)], then=lambda told: fill_reward(service, answer, told))
     return Result(answer, service.writer.ask(asked))
 
 
@@ -99,7 +100,7 @@ def reward_many(service: ReplicaContext, items: Iterable[RewardRequest | Invalid
     def then(told: Answers) -> None:
         for number, answer in enumerate(answers):
             if isinstance(answer, Rewarded):
-                answers[number] = _told(number, "rewards", lambda one=answer: _fill_reward(service, one, told))  # type: ignore[misc]
+                answers[number] = _told(number, "rewards", lambda one=answer: fill_reward(service, one, told))  # type: ignore[misc]
 
     rewards = [one for one in checked if isinstance(one, tuple)]
     return Result(RewardedBatch(answers), service.writer.ask(Asked(rewards=rewards, then=then)))
@@ -110,7 +111,7 @@ def learn(service: ReplicaContext, request: LearnRequest) -> Result[Learned]:
     service.check_storage()
     row, outcome = _foreign(service, request)
     answer = Learned(row.event_id, ignored=False)
-    asked = Asked(decisions=[row], learned=[outcome], then=lambda told: _fill_learned(service, answer, told))
+    asked = Asked(decisions=[row], learned=[outcome], then=lambda told: fill_learned(service, answer, told))
     return Result(answer, service.writer.ask(asked))
 
 
@@ -125,7 +126,7 @@ def learn_many(service: ReplicaContext, items: Iterable[LearnRequest | InvalidRe
     def then(told: Answers) -> None:
         for number, answer in enumerate(answers):
             if isinstance(answer, Learned):
-                answers[number] = _told(number, "events", lambda one=answer: _fill_learned(service, one, told))  # type: ignore[misc]
+                answers[number] = _told(number, "events", lambda one=answer: fill_learned(service, one, told))  # type: ignore[misc]
 
     pairs = [one for one in checked if isinstance(one, tuple)]
     asked = Asked(decisions=[row for row, _ in pairs], learned=[outcome for _, outcome in pairs], then=then)
@@ -193,59 +194,17 @@ def _drawn(service: ReplicaContext, new: NewEvent) -> DecisionRow:
 
 def _answer(row: DecisionRow) -> Decision:
     answer = Decision(row.event_id, row.action, row.propensity, row.model_version)
-    _fill(answer, row)
+    fill_decision(answer, row)
     return answer
 
 
 def _known(row: DecisionRow) -> Decision:
-    _refuse_foreign(row)
+    refuse_foreign(row)
     return _answer(row)
-
-
-def _fill(answer: Decision, row: DecisionRow) -> None:
-    """Let an answer tell what is stored."""
-    answer.action, answer.propensity, answer.model_version = row.action, row.propensity, row.model_version
-    if row.forest_action is not None:
-        answer.forest_action = row.forest_action
-        answer.forest_propensity, answer.forest_value = row.forest_propensity, row.forest_value
-
-
-def _refuse_foreign(row: DecisionRow) -> None:
-    if row.kind == LEARN:
-        message = f"The event '{row.event_id}' was decided elsewhere and learned here."
-        raise ServiceError("event_conflict", message, path="$.event_id")
 
 
 def _check_reward(service: ReplicaContext, request: RewardRequest) -> tuple[str, float]:
     return check_event_id(request.event_id), check_reward(service.state, request.reward)
-
-
-def _fill_reward(service: ReplicaContext, answer: Rewarded, told: Answers) -> Rewarded:
-    """Let an answer tell which reward counts, or refuse it."""
-    if told.take(answer.event_id):
-        return answer
-    event_id = answer.event_id
-    if event_id not in told.outcomes:
-        message = f"No event '{event_id}' waits: it was never decided here."
-        raise ServiceError("unknown_event", message, path="$.event_id")
-    kind, first = told.outcomes[event_id]
-    if kind in (None, EXPIRE):
-        service.late += 1
-        seconds = service.project.reward.window_seconds
-        message = (
-            f"The reward of '{event_id}' came too late: it had to come within {seconds:g} seconds of the decision."
-        )
-        raise ServiceError("late_reward", message, path="$.event_id")
-    _count_duplicate(service, event_id, first)
-    answer.reward, answer.ignored = first or 0.0, True
-    return answer
-
-
-def _count_duplicate(service: ReplicaContext, event_id: str, first: float | None) -> None:
-    service.duplicates += 1
-    if service.project.reward.on_duplicate == "refuse":
-        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
-        raise ServiceError("duplicate_reward", message, path="$.event_id")
 
 
 def _foreign(service: ReplicaContext, request: LearnRequest) -> tuple[DecisionRow, OutcomeRow]:
@@ -258,18 +217,3 @@ def _foreign(service: ReplicaContext, request: LearnRequest) -> tuple[DecisionRo
     n_available = len(state.bandit.registry.enabled.indices)
     row = DecisionRow(event_id, LEARN, state.seq, 0, request.action, request.propensity, n_available, json)
     return row, OutcomeRow(event_id, LEARN, value)
-
-
-def _fill_learned(service: ReplicaContext, answer: Learned, told: Answers) -> Learned:
-    """Let an answer tell whether the event is learned now, or refuse it."""
-    if told.take(answer.event_id):
-        return answer
-    kind, first = told.outcomes[answer.event_id]
-    if kind is None:
-        message = f"The event '{answer.event_id}' was decided here and waits: send its reward instead."
-        raise ServiceError("event_conflict", message, path="$.event_id")
-    if kind == EXPIRE:
-        raise ServiceError("late_reward", f"The event '{answer.event_id}' has expired.", path="$.event_id")
-    _count_duplicate(service, answer.event_id, first)
-    answer.ignored = True
-    return answer

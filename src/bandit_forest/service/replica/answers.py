@@ -1,0 +1,70 @@
+"""Answers that tell what is stored: the first decision of an event, and the reward that counts."""
+
+from __future__ import annotations
+
+from bandit_forest.service.errors import ServiceError
+from bandit_forest.service.journal.entries import EXPIRE, LEARN
+from bandit_forest.service.operations.results import Decision, Learned, Rewarded
+from bandit_forest.service.replica.context import ReplicaContext
+from bandit_forest.service.replica.rows import DecisionRow
+from bandit_forest.service.replica.writer import Answers
+
+__all__ = ["fill_decision", "fill_learned", "fill_reward", "refuse_foreign"]
+
+
+def fill_decision(answer: Decision, row: DecisionRow) -> None:
+    """Let an answer tell what is stored."""
+    answer.action, answer.propensity, answer.model_version = row.action, row.propensity, row.model_version
+    if row.forest_action is not None:
+        answer.forest_action = row.forest_action
+        answer.forest_propensity, answer.forest_value = row.forest_propensity, row.forest_value
+
+
+def refuse_foreign(row: DecisionRow) -> None:
+    """Refuse a decision of an event that was decided elsewhere."""
+    if row.kind == LEARN:
+        message = f"The event '{row.event_id}' was decided elsewhere and learned here."
+        raise ServiceError("event_conflict", message, path="$.event_id")
+
+
+def fill_reward(service: ReplicaContext, answer: Rewarded, told: Answers) -> Rewarded:
+    """Let an answer tell which reward counts, or refuse it."""
+    if told.take(answer.event_id):
+        return answer
+    event_id = answer.event_id
+    if event_id not in told.outcomes:
+        message = f"No event '{event_id}' waits: it was never decided here."
+        raise ServiceError("unknown_event", message, path="$.event_id")
+    kind, first = told.outcomes[event_id]
+    if kind in (None, EXPIRE):
+        service.late += 1
+        seconds = service.project.reward.window_seconds
+        message = (
+            f"The reward of '{event_id}' came too late: it had to come within {seconds:g} seconds of the decision."
+        )
+        raise ServiceError("late_reward", message, path="$.event_id")
+    _count_duplicate(service, event_id, first)
+    answer.reward, answer.ignored = first or 0.0, True
+    return answer
+
+
+def _count_duplicate(service: ReplicaContext, event_id: str, first: float | None) -> None:
+    service.duplicates += 1
+    if service.project.reward.on_duplicate == "refuse":
+        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
+        raise ServiceError("duplicate_reward", message, path="$.event_id")
+
+
+def fill_learned(service: ReplicaContext, answer: Learned, told: Answers) -> Learned:
+    """Let an answer tell whether the event is learned now, or refuse it."""
+    if told.take(answer.event_id):
+        return answer
+    kind, first = told.outcomes[answer.event_id]
+    if kind is None:
+        message = f"The event '{answer.event_id}' was decided here and waits: send its reward instead."
+        raise ServiceError("event_conflict", message, path="$.event_id")
+    if kind == EXPIRE:
+        raise ServiceError("late_reward", f"The event '{answer.event_id}' has expired.", path="$.event_id")
+    _count_duplicate(service, answer.event_id, first)
+    answer.ignored = True
+    return answer
