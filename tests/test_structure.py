@@ -1,0 +1,54 @@
+"""The house: few files beside each other, small files in the service, and other packages by their public doors only."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [path for part in ("src", "benchmarks", "examples", "tools") for path in (ROOT / part).rglob("*.py")]
+MOST_FILES = 15
+MOST_LINES = 250
+
+
+@pytest.mark.parametrize("part", ["src", "cpp", "tests"])
+def test_no_folder_has_many_files(part: str) -> None:
+    files = [path for path in (ROOT / part).rglob("*") if path.is_file() and not is_made(path)]
+    beside = Counter(path.parent for path in files)
+    assert {str(folder): n_files for folder, n_files in beside.items() if n_files > MOST_FILES} == {}
+
+
+def is_made(path: Path) -> bool:
+    """Return whether a file was made by a tool."""
+    return path.suffix in (".so", ".pyc", ".pyd")
+
+
+def test_the_files_of_the_service_are_small() -> None:
+    files = (ROOT / "src" / "bandit_forest" / "service").rglob("*.py")
+    lengths = {path.name: len(path.read_text().splitlines()) for path in files}
+    assert {name: n_lines for name, n_lines in lengths.items() if n_lines > MOST_LINES} == {}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_private_modules_of_other_packages_are_not_imported(path: Path) -> None:
+    imported = list(imported_names(ast.parse(path.read_text())))
+    others = [name for name in imported if name.partition(".")[0] not in ("bandit_forest", "__future__")]
+    assert [name for name in others if any(part.startswith("_") for part in name.split("."))] == []
+
+
+def imported_names(tree: ast.AST) -> Iterator[str]:
+    """Return the dotted names of all imports, wherever they are."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_nobody_changes_the_search_path() -> None:
+    tests = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]
+    assert [path for path in [*SOURCES, *tests] if "sys.path" in path.read_text()] == []
