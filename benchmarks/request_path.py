@@ -84,7 +84,7 @@ async def _decide_twice(server: HttpServer, port: int, trace: Trace) -> None:
 
 async def _decide(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     body = json.dumps({"context": {"age": 42, "member": True}}).encode()
-    head = "POST /v1/decide HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\n"
+    head = "POST /v1/decide HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
     status = await reader.readline()
     assert b" 200 " in status, status

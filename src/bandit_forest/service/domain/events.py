@@ -3,27 +3,10 @@
 from __future__ import annotations
 
 from typing import Any, NamedTuple
-from zlib import crc32
 
-import msgspec
-
-__all__ = ["EXPIRED", "LEARNED", "REWARDED", "WAITING", "Event", "fingerprint"]
+__all__ = ["EXPIRED", "LEARNED", "REWARDED", "WAITING", "Event"]
 
 WAITING, REWARDED, EXPIRED, LEARNED = "waiting", "rewarded", "expired", "learned"
-
-
-_encode = msgspec.json.Encoder(order="sorted").encode
-
-
-def fingerprint(context: dict[str, Any], *others: object) -> int:
-    """Return a number that tells a request from another one with the same event_id.
-
-    Examples
-    --------
-    >>> fingerprint({"age": 1, "city": "Nice"}) == fingerprint({"city": "Nice", "age": 1}) != fingerprint({"age": 1})
-    True
-    """
-    return crc32(_encode((context, others)))
 
 
 class Event(NamedTuple):

@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable
+from typing import Any
+from zlib import crc32
+
+import msgspec
 
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.model import Lesson
@@ -17,10 +21,23 @@ from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
 from bandit_forest.service.journal.journal import Journal
 
-__all__ = ["ServiceContext", "State"]
+__all__ = ["ServiceContext", "State", "fingerprint"]
+
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 _RECENT = 20
 _SLOWER = 0.9
+
+
+def fingerprint(context: dict[str, Any], *others: object) -> int:
+    """Return a number that tells a request from another one with the same event_id.
+
+    Examples
+    --------
+    >>> fingerprint({"age": 1, "city": "Nice"}) == fingerprint({"city": "Nice", "age": 1}) != fingerprint({"age": 1})
+    True
+    """
+    return crc32(_encode((context, others)))
 
 
 class State:

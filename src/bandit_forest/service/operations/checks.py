@@ -11,8 +11,7 @@ from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.bandit.registry import LONGEST_NAME, REMOVED, Available
 from bandit_forest.errors import shown
-from bandit_forest.service.domain.events import fingerprint
-from bandit_forest.service.domain.state import State
+from bandit_forest.service.domain.state import State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError
 from bandit_forest.service.operations.requests import DecideItem, invalid
 

@@ -104,7 +104,9 @@ def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> Ne
 
 def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, Event]:
     """Draw, apply and record new decisions, in order; the oldest that wait make room."""
-    expire_early(service, len(service.state.waiting) + len(new) - service.project.limits.waiting_events)
+    n_too_many = len(service.state.waiting) + len(new) - service.project.limits.waiting_events
+    if n_too_many > 0:
+        expire_early(service, n_too_many)
     now, seq = service.now(), service.state.seq
     events: dict[str, Event] = {}
     entries: list[Entry] = []

@@ -8,8 +8,8 @@ from itertools import islice, takewhile
 from typing import NoReturn, TypeVar
 
 from bandit_forest.bandit.model import Lesson
-from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event, fingerprint
-from bandit_forest.service.domain.state import ServiceContext
+from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event
+from bandit_forest.service.domain.state import ServiceContext, fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError, StorageError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import EXPIRE, LEARN, REWARD, Entry
@@ -113,8 +113,6 @@ def expire(service: ServiceContext, *, limit: int = 100) -> int:
 
 def expire_early(service: ServiceContext, n_events: int) -> None:
     """End the wait of the oldest events before their window is over, to make room for new ones."""
-    if n_events <= 0:
-        return
     if service.expired_early == 0:
         _logger.warning(
             "As many events wait for their reward as [limits] waiting_events allows: the oldest expire early."

@@ -8,8 +8,8 @@ import msgspec
 
 from bandit_forest.bandit.registry import Available
 from bandit_forest.errors import DamagedFileError
-from bandit_forest.service.domain.events import LEARNED, Event, fingerprint
-from bandit_forest.service.domain.state import State
+from bandit_forest.service.domain.events import LEARNED, Event
+from bandit_forest.service.domain.state import State, fingerprint
 from bandit_forest.service.journal.entries import DECIDE, EXPIRE, FILE, LEARN, REWARD, Entry
 
 __all__ = ["replay"]
