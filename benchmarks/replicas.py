@@ -25,8 +25,9 @@ import psycopg
 import uvloop
 
 from harness.postgres import PostgresProcess
+from harness.service_load import Load, PairClient, prepare
 from harness.service_process import ServiceProcess
-from service import Load, PairClient, fsync_seconds, prepare, write_project
+from service import fsync_seconds, write_project
 
 CONNECTIONS = 24
 

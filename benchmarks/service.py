@@ -101,7 +101,7 @@ def cpu_seconds(service: ServiceProcess) -> float:
     return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def write_project(folder: Path, n_trees: int, rules: str) -> Path:
+def write_project(folder: Path, n_trees: int, rules: str = "") -> Path:
     """Write the project that is measured."""
     fields = "\n".join(f'[context.x{number}]\nkind = "boolean"' for number in range(N_VARIABLES))
     project = folder / "load.toml"
