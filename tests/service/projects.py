@@ -27,7 +27,8 @@ from bandit_forest.service.operations.requests import (
     RewardRequest,
     invalid_type,
 )
-from bandit_forest.service.operations.results import Evaluation, Refusal, Result, Status
+from bandit_forest.service.operations.results import Evaluation, Refusal, Result
+from bandit_forest.service.operations.status import Status
 from bandit_forest.service.recovery.backup import back_up
 from bandit_forest.service.recovery.start import Service
 

@@ -15,7 +15,8 @@ import msgspec
 from bandit_forest.service.config.project_file import example_project
 from bandit_forest.service.http.authentication import Role, role_needed
 from bandit_forest.service.http.metrics import Measures, exposition
-from bandit_forest.service.operations.results import Evaluation, Status
+from bandit_forest.service.operations.results import Evaluation
+from bandit_forest.service.operations.status import Status
 from harness.service_process import ServiceProcess
 from reference.markdown import table
 

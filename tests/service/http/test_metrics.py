@@ -8,7 +8,8 @@ import pytest
 
 from bandit_forest.service.domain.statistics import Histogram
 from bandit_forest.service.http.metrics import Measures, exposition
-from bandit_forest.service.operations.results import ActionStatus, Evaluation, PolicyValue, Status
+from bandit_forest.service.operations.results import Evaluation, PolicyValue
+from bandit_forest.service.operations.status import ActionStatus, Status
 
 SAMPLE = re.compile(r'^([a-z_]+)(\{([a-z_]+="(?:[^"\\\n]|\\\\|\\"|\\n)*",?)+\})? (-?[0-9.e+-]+|NaN)$')
 

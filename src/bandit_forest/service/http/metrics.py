@@ -11,7 +11,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from bandit_forest.service.domain.statistics import Histogram
-from bandit_forest.service.operations.results import Evaluation, Status
+from bandit_forest.service.operations.results import Evaluation
+from bandit_forest.service.operations.status import Status
 
 __all__ = ["CONTENT_TYPE", "Measures", "exposition"]
 

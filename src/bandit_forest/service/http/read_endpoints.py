@@ -16,8 +16,8 @@ from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, expositio
 from bandit_forest.service.operations.evaluation import evaluation
 from bandit_forest.service.operations.explain import explain
 from bandit_forest.service.operations.requests import invalid
-from bandit_forest.service.operations.results import Evaluation, Status
-from bandit_forest.service.operations.status import recent_events, status
+from bandit_forest.service.operations.results import Evaluation
+from bandit_forest.service.operations.status import Status, recent_events, status
 
 __all__ = ["Event", "Events", "Health", "Importance", "ReadEndpoint", "read_endpoints"]
 

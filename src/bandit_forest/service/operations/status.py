@@ -4,13 +4,109 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from bandit_forest.forest import BanditForest
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.domain.statistics import PROPENSITY_BOUNDS, TimeBucket
 from bandit_forest.service.operations.explain import event_document
-from bandit_forest.service.operations.results import ActionStatus, Status, TimeBucketStatus
 
-__all__ = ["recent_events", "status"]
+__all__ = ["ActionStatus", "Status", "TimeBucketStatus", "recent_events", "status"]
+
+
+class ActionStatus(Struct, kw_only=True):
+    """How one action is doing."""
+
+    name: str
+    state: str
+    """'enabled', 'disabled' or 'removed'."""
+    decisions: int
+    rewards: int
+    average_reward: float | None
+    """In the project's units, None before the first reward."""
+
+
+class TimeBucketStatus(Struct, kw_only=True):
+    """What happened in one stretch of time: decisions are counted when decided, rewards when they came."""
+
+    time: float
+    """Where the stretch begins, in seconds since 1970."""
+    seconds: float
+    decisions: dict[str, int]
+    """Number of decisions by action."""
+    rewards: int
+    average_reward: float | None
+    """In the project's units."""
+    uniform_value: float | None
+    """What uniform play would have earned, estimated from the same rewards (self-normalised importance weights)."""
+    uniform_weight: float
+    """The sum of these weights: how much the estimate counts beside those of other stretches."""
+
+
+class Status(Struct, kw_only=True):
+    """Everything that metrics and the page show. Counts go on over restarts, unless 'since start' is said."""
+
+    name: str
+    mode: str
+    """'decide' or 'shadow'."""
+    warm_up_left: int
+    """Lessons still to come before features are learned and the forest is made; 0 when it is there."""
+    decisions: int
+    rewards: int
+    """Rewards of decisions, default ones included."""
+    learned: int
+    """Events from elsewhere."""
+    expired: int
+    waiting: int
+    remembered: int
+    """Finished events that still answer to their event_id."""
+    waiting_limit: int
+    """Largest number of events that wait."""
+    expired_early: int
+    """Events that made room for newer ones before their window was over, since start: an alarm."""
+    late: int
+    """Rewards refused after their window, since start."""
+    duplicates: int
+    """Second rewards refused or ignored, since start."""
+    average_reward: float | None
+    """Mean reward of all rewarded decisions, in the project's units."""
+    uniform_value: float | None
+    """What uniform play would have earned on them, estimated."""
+    propensity_bounds: tuple[float, ...]
+    """Upper bounds of a histogram of the propensities of decisions; the last is 1."""
+    propensity_counts: tuple[int, ...]
+    """Decisions in each bar, not accumulated."""
+    propensity_sum: float
+    actions: tuple[ActionStatus, ...]
+    capacity: int
+    model_version: int
+    """Number of lessons that the forest has learned."""
+    n_nodes: int
+    n_bytes: int
+    """Memory of the forest."""
+    seq: int
+    """Number of the last operation."""
+    durable_seq: int
+    """Number of the last operation that is on disk."""
+    queued: int
+    """Operations that are not on disk yet."""
+    storage_failing: bool
+    """The alarm: the last commit failed; operations wait in memory and are tried again."""
+    storage_failure: str | None
+    """What the last commit failed with."""
+    journal_bytes: int
+    """Size of the current journal file."""
+    snapshot_seq: int
+    snapshot_time: float | None
+    """When the last snapshot was taken, in seconds since 1970."""
+    snapshot_seconds: float | None
+    """How long the last snapshot held up decisions."""
+    staleness: float | None = None
+    """Of a replica: seconds since it last knew all lessons."""
+    is_learner: bool | None = None
+    """Of a replica: whether it makes the lessons."""
+    history: tuple[TimeBucketStatus, ...]
+    """All that was, oldest first, in at most 240 stretches of equal length; those in which nothing was are left out."""
 
 
 def status(service: ServiceContext) -> Status:
