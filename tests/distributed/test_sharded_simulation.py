@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from copy import copy
@@ -90,6 +91,7 @@ print("same" if simulation.forest().__getstate__() == one.__getstate__() else "d
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 def test_an_actor_that_is_killed_comes_back_and_is_taught():
     here = Path(__file__).parent
-    script = f"import sys; sys.path[:0] = {[str(here), str(here.parent)]}\n{ON_RAY}"
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (here, here.parent)))}
+    command = [sys.executable, "-c", ON_RAY]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
     assert ended.stdout.split() == ["same"], ended.stderr
