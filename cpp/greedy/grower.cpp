@@ -48,7 +48,7 @@ std::uint64_t TreeGrower::step(const EventLog& log, Splitter& splitter) {
 }
 
 std::span<const EventId> TreeGrower::sample_of(const Pending& node) {
-    if (node.size() <= sample_size) {
+    if (node.size() <= sample_size && (node.node != 0 || is_copied())) {
         return std::span<const EventId>(events_).subspan(node.first, node.size());
     }
     const auto stride = static_cast<std::uint32_t>((node.size() + sample_size - 1) / sample_size);
@@ -62,13 +62,13 @@ std::span<const EventId> TreeGrower::sample_of(const Pending& node) {
 // The records of the events of the node that is worked on.
 Records TreeGrower::records(const EventLog& log) const {
     const Records all = log.records();
-    return is_copied() ? Records(all.variables(), copies_.data(), all.length(), most_copied) : all;
+    return is_copied() ? Records(all.variables(), copies_.data(), all.length(), most_copied_) : all;
 }
 
 // From here on, until all below this node is grown, the numbers of its events are their places among the copies.
 void TreeGrower::copy_events(const EventLog& log) {
     const Records all = log.records();
-    copies_.resize(most_copied * all.length());
+    copies_.resize(std::max(copies_.size(), here_.size() * all.length()));
     if (here_.node == 0) {
         events_.resize(here_.size());
     }
@@ -108,7 +108,8 @@ std::optional<Split> TreeGrower::choose(NodeId node, std::size_t n_events, std::
 std::uint64_t TreeGrower::visit(const EventLog& log, Splitter& splitter) {
     here_ = pending_.back();
     pending_.pop_back();
-    if (here_.size() <= most_copied && !is_copied()) {
+    most_copied_ = std::max(word, std::bit_floor(copied_words / log.records().length()));
+    if (here_.size() <= most_copied_ && !is_copied()) {
         copy_events(log);
     }
     if (here_.size() <= word) {

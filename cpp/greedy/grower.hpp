@@ -36,7 +36,7 @@ class TreeGrower {
 
     static constexpr std::size_t sample_size = 4096;  // events that a split is chosen by
     static constexpr std::size_t piece = 4096;        // events that are parted, joined or added up in one step
-    static constexpr std::size_t most_copied = 4096;  // events of a node that are copied; a power of two
+    static constexpr std::size_t copied_words = std::size_t{1} << 16U;  // most that the copies of a node's events take
     static constexpr std::size_t word = 64;           // events of a node below which all is grown at once
 
    private:
@@ -88,6 +88,7 @@ class TreeGrower {
     std::vector<std::uint64_t> copies_;   // records of the events at [copied_first, copied_last), which are their numbers
     std::uint32_t copied_first_ = 0;
     std::uint32_t copied_last_ = 0;
+    std::size_t most_copied_ = word;      // events whose copies are not too long; a power of two
     std::vector<Pending> pending_;        // nodes that are to be visited, the last one next
     std::vector<Small> small_;            // the same below a node whose events fit into a word
     std::vector<float> inherited_;        // by pending node and action: mean rewards of its parent

@@ -58,8 +58,12 @@ void GreedyGrowth::estimate_line(std::span<const std::uint8_t> context, std::spa
     if (linear_) {
         thread_local TermValues values;
         const Line& line = linear_->line();
-        line.terms().of(context, values);
         const auto of_line = out.last(2 * settings_->n_actions);
+        if (linear_->blend().line() == 0.0) {  // nothing that the line says counts
+            std::ranges::fill(of_line, 0.0);
+            return;
+        }
+        line.terms().of(context, values);
         line.estimate(values, of_line.first(settings_->n_actions), of_line.last(settings_->n_actions));
     }
 }

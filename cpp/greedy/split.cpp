@@ -13,6 +13,7 @@ namespace bandit_forest {
 namespace {
 
 constexpr std::uint32_t unseen = 0xFFFFFFFFU;
+constexpr std::size_t ahead = 16;  // records are fetched that many events before they are read
 
 // Halves of blocks of 2 * width rows and columns change places.
 template <unsigned width>
@@ -110,6 +111,7 @@ void Splitter::take(const Records& records, std::span<const EventId> events) {
     rewards_.resize(events.size());
     is_binary_ = true;
     for (std::size_t i = 0; i < events.size(); ++i) {
+        records.prefetch(events[std::min(i + ahead, events.size() - 1)]);
         records_[i] = records.at(events[i]);
         const float reward = rewards_[i] = records.reward(events[i]);
         const std::size_t place = row_of(records.action(events[i])) * n_blocks_ + i / 64;
@@ -124,6 +126,7 @@ void Splitter::take(const Records& records, std::span<const EventId> events) {
 }
 
 // Adds up the plays of a row, in the order of the events.
+BANDIT_FOREST_CPU_DISPATCH
 void Splitter::add_up(std::size_t row) {
     const auto words = [&](const std::vector<std::uint64_t>& of) { return ConstWords(of).subspan(row * n_blocks_, n_blocks_); };
     double sum = 0.0;
@@ -142,6 +145,7 @@ void Splitter::add_up(std::size_t row) {
     plays_.squares.push_back(squares);
 }
 
+BANDIT_FOREST_CPU_DISPATCH
 void Splitter::narrow(std::uint64_t events) {
     assert(n_blocks_ == 1);
     if (places_.empty()) {
@@ -319,6 +323,7 @@ double Splitter::score(std::span<const float> means) {
     return noise;
 }
 
+BANDIT_FOREST_CPU_DISPATCH
 bool Splitter::varies(std::size_t candidate) const {
     const std::size_t passed = bandit_forest::count({columns_.data() + candidate * n_blocks_, n_blocks_});
     return passed > 0 && passed < n_events_;
