@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "python/unlocked.hpp"
 #include "util/bits.hpp"
 #include "policy/contexts.hpp"
 
@@ -76,13 +77,17 @@ inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const In<b
     return sets;
 }
 
-// Takes the lock at once, or waits for it without the interpreter's lock.
+// Takes the lock at once, or waits for it without the interpreter's lock. It is held with the interpreter's lock only, so
+// that a fork never finds it held.
 template <class Lock, class Mutex>
 Lock lock_without_blocking(Mutex& mutex) {
     Lock lock(mutex, std::try_to_lock);
-    if (!lock.owns_lock()) {
-        const nb::gil_scoped_release unlocked;
-        lock.lock();
+    while (!lock.owns_lock()) {
+        {
+            const Unlocked unlocked;
+            const Lock waited(mutex);
+        }
+        lock.try_lock();
     }
     return lock;
 }

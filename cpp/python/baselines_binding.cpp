@@ -9,6 +9,7 @@
 
 #include "python/arrays.hpp"
 #include "python/binding.hpp"
+#include "python/unlocked.hpp"
 #include "baselines/lin_ucb.hpp"
 #include "baselines/neural_bandit.hpp"
 
@@ -83,7 +84,7 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
                 const auto set = available_of(self.policy.settings().n_actions, available);
                 Batch batch(contexts.n_events);
                 {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     const Lock lock(self.mutex);
                     for (std::size_t event = 0; event < contexts.n_events; ++event) {
                         batch.set(event, self.policy.decide(contexts.row(event), set));
@@ -98,7 +99,7 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
             [](Self& self, const InRows<std::uint8_t>& rows, const In<std::int64_t>& actions, const In<double>& rewards,
                const In<double>& propensities) {
                 const Contexts contexts = contexts_of(rows);
-                const nb::gil_scoped_release unlocked;
+                const Unlocked unlocked;
                 const Lock lock(self.mutex);
                 for (std::size_t event = 0; event < contexts.n_events; ++event) {
                     self.policy.learn(contexts.row(event), static_cast<std::size_t>(actions.data()[event]),
@@ -115,7 +116,7 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
                 fill(all, n_actions);
                 Batch batch(contexts.n_events);
                 {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     const Lock lock(self.mutex);
                     for (std::size_t event = 0; event < contexts.n_events; ++event) {
                         const Choice choice = self.policy.decide(contexts.row(event), all);

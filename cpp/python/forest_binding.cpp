@@ -17,6 +17,7 @@
 
 #include "python/arrays.hpp"
 #include "python/binding.hpp"
+#include "python/unlocked.hpp"
 #include "elimination/elimination.hpp"
 #include "python/explanation_arrays.hpp"
 #include "greedy/growth.hpp"
@@ -32,7 +33,7 @@ namespace {
 // What read(growth) gives back, computed while nobody learns and without the interpreter's lock.
 template <class Growth, class Read>
 auto read(const Forest<Growth>& forest, Read&& read_growth) {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const std::shared_lock lock(forest.mutex());
     return read_growth(forest.growth());
 }
@@ -43,7 +44,7 @@ OutRows<double> rows_of(const InRows<std::uint8_t>& contexts, std::size_t n_acti
     const std::size_t n = contexts.shape(0);
     Buffer<double> numbers(n * n_actions);
     {
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked;
         write(contexts_of(contexts), numbers.span());
     }
     return numbers.template release<OutRows<double>>({n, n_actions});
@@ -64,7 +65,7 @@ void bind_making(nb::class_<Forest<Growth>>& bound) {
         .def("save",
              [](Self& forest) {
                  const std::string bytes = [&] {
-                     const nb::gil_scoped_release unlocked;
+                     const Unlocked unlocked;
                      return forest.save();
                  }();
                  return nb::bytes(bytes.data(), bytes.size());
@@ -103,7 +104,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 const std::span<const std::uint64_t> numbers = keys ? span_of(*keys) : std::span<const std::uint64_t>();
                 {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     forest.decide(contexts_of(contexts), set, numbers, actions.span(), propensities.span());
                 }
                 return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
@@ -114,7 +115,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
             "learn_many",
             [](Self& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
                const In<double>& rewards, const In<double>& propensities) {
-                const nb::gil_scoped_release unlocked;
+                const Unlocked unlocked;
                 forest.learn(contexts_of(contexts), span_of(actions), span_of(rewards), span_of(propensities));
             },
             "contexts"_a, "actions"_a, "rewards"_a, "propensities"_a)
@@ -126,7 +127,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
                 Buffer<double> propensities(n);
                 Buffer<double> earned(n);
                 {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     forest.play(contexts_of(contexts), {rewards.data(), rewards.shape(0) * rewards.shape(1)},
                                 actions.span(), propensities.span(), earned.span());
                 }
@@ -259,7 +260,7 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
                 const std::size_t n = contexts.shape(0);
                 Buffer<double> notes(n * (last - first));
                 {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     forest.learn_parts(contexts_of(contexts), span_of(actions), span_of(rewards), {first, last},
                                        notes.span());
                 }
@@ -270,7 +271,7 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
             "estimate_parts",
             [](const Self& forest, const InRows<std::uint8_t>& contexts, std::size_t first, std::size_t last) {
                 const std::vector<double> estimates = [&] {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     return forest.estimate_parts(contexts_of(contexts), {first, last});
                 }();
                 const std::size_t n = contexts.shape(0);
@@ -286,7 +287,7 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
                 Buffer<std::int64_t> actions(n);
                 Buffer<double> propensities(n);
                 {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     forest.decide_by({estimates.data(), n * estimates.shape(1)}, actions.span(), propensities.span());
                 }
                 return std::make_tuple(actions.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
@@ -295,13 +296,13 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
         .def(
             "learn_weights",
             [](Self& forest, const InRows<double>& notes, const In<double>& rewards) {
-                const nb::gil_scoped_release unlocked;
+                const Unlocked unlocked;
                 forest.learn_weights({notes.data(), notes.shape(0) * notes.shape(1)}, span_of(rewards));
             },
             "notes"_a, "rewards"_a)
         .def("sections", [](Self& forest) {
             const std::vector<std::string> sections = [&] {
-                const nb::gil_scoped_release unlocked;
+                const Unlocked unlocked;
                 return forest.sections();
             }();
             nb::list made;

@@ -14,6 +14,7 @@
 #include "pairs/pair_forest.hpp"
 #include "python/arrays.hpp"
 #include "python/binding.hpp"
+#include "python/unlocked.hpp"
 #include "python/node_arrays.hpp"
 
 using namespace nanobind::literals;
@@ -36,7 +37,7 @@ Offers offers_of(const Rows& contexts, const Rows& actions, const In<std::int64_
 // What read(forest) gives back, computed while nobody learns and without the interpreter's lock.
 template <class Read>
 auto read(const PairForest& forest, Read&& read_forest) {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const std::shared_lock lock(forest.mutex());
     return read_forest(forest);
 }
@@ -46,7 +47,7 @@ template <class Write>
 Out<double> numbers_of(const Rows& actions, Write&& write) {
     Buffer<double> numbers(actions.shape(0));
     {
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked;
         write(numbers.span());
     }
     return numbers.template release<Out<double>>({actions.shape(0)});
@@ -62,7 +63,7 @@ void bind_making(nb::class_<PairForest>& bound) {
             "settings"_a, "saved"_a)
         .def("save", [](PairForest& forest) {
             const std::string bytes = [&] {
-                const nb::gil_scoped_release unlocked;
+                const Unlocked unlocked;
                 return forest.save();
             }();
             return nb::bytes(bytes.data(), bytes.size());
@@ -79,7 +80,7 @@ void bind_deciding(nb::class_<PairForest>& bound) {
                 Buffer<std::int64_t> chosen(n);
                 Buffer<double> propensities(n);
                 {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     forest.decide(offers_of(contexts, actions, starts, names), span_of(keys), chosen.span(),
                                   propensities.span());
                 }
@@ -94,7 +95,7 @@ void bind_deciding(nb::class_<PairForest>& bound) {
                 Buffer<std::int64_t> orders(n);
                 Buffer<double> propensities(n);
                 {
-                    const nb::gil_scoped_release unlocked;
+                    const Unlocked unlocked;
                     forest.rank(offers_of(contexts, actions, starts, names), span_of(keys), orders.span(),
                                 propensities.span());
                 }
@@ -123,7 +124,7 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             "learn",
             [](PairForest& forest, const Rows& contexts, const Rows& actions, const Numbers& names,
                const In<double>& rewards) {
-                const nb::gil_scoped_release unlocked;
+                const Unlocked unlocked;
                 forest.learn(contexts_of(contexts), contexts_of(actions), span_of(names), bandit_forest::span_of(rewards));
             },
             "contexts"_a, "actions"_a, "names"_a.none(), "rewards"_a);

@@ -265,6 +265,27 @@ def test_it_needs_nobody_else_and_complains_of_nothing(service, browser):
     assert page.complaints() == []
 
 
+DRAW = """
+const [status, done] = arguments;
+import("/charts.js").then((charts) => {
+  const place = document.createElement("div");  // not on the page: it has no width
+  charts.rewardChart(place, status);
+  charts.decisionsChart(place, status);
+  done(place.textContent);
+}).catch((error) => done("failed: " + error));
+"""
+
+
+def test_charts_that_are_not_shown_yet_are_drawn_without_an_error(page, service):
+    status = service.get("/v1/status")
+    moment = dict(status["history"][-1], rewards=10, average_reward=0.5, uniform_weight=1.0, uniform_value=0.5)
+    nearly = [moment | {"time": 10.0 * n, "average_reward": 0.5 + n * 1e-16, "uniform_value": 0.5} for n in range(5)]
+    for history in (status["history"], nearly):
+        told = page.browser.execute_async_script(DRAW, status | {"history": history})
+        assert not told.startswith("failed"), told
+        assert "NaN" not in told
+
+
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_it_fits_on_a_phone(page, width):
     metrics = {"width": width, "height": 800, "deviceScaleFactor": 2, "mobile": True}

@@ -104,7 +104,7 @@ function legend(picture, past, entries, middle, form) {
 
 // The ends of an axis and the round numbers between them.
 function scale(low, high) {
-  const span = high - low || Math.abs(high) || 1;
+  const span = Math.max(high - low, 1e-9 * Math.abs(high)) || 1;
   const power = 10 ** Math.floor(Math.log10(span / 4));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => span / size <= 4.5);
   const bottom = Math.floor(low / step + 1e-9) * step;

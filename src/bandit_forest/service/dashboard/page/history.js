@@ -7,7 +7,7 @@ export function stretches(history, most) {
   const unit = history[0].seconds;
   const first = history[0].time;
   const last = history.at(-1).time + unit;
-  const seconds = unit * Math.ceil((last - first) / unit / most);
+  const seconds = unit * Math.ceil((last - first) / unit / Math.max(most, 1)); // a chart that is not shown has no width
   const merged = [];
   for (const moment of history) {
     const number = Math.floor((moment.time - first) / seconds);
