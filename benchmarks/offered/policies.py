@@ -104,6 +104,10 @@ class VowpalWabbit:
         lines[action + 1] = f"0:{1.0 - offer.rewards[action]:g}:{self._shares[action]:.6g} {lines[action + 1]}"
         self._workspace.learn(lines)
 
+    def finish(self) -> None:
+        """Let it write what its arguments ask for."""
+        self._workspace.finish()
+
 
 class LightGbm:
     """LightGBM on pairs, refitted whenever the log has doubled, with five bags and Thompson sampling."""

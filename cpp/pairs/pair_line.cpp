@@ -11,7 +11,7 @@ namespace bandit_forest {
 namespace {
 
 constexpr double ridge = 1.0;
-constexpr std::size_t most_exact = std::size_t{1} << 18U;  // products²: beyond, the regression is not exact
+constexpr std::size_t most_exact = std::size_t{1} << 19U;  // products²: beyond, the regression is not exact
 
 // to[i] += factor * from[i]
 BANDIT_FOREST_CPU_DISPATCH

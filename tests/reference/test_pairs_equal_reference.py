@@ -124,7 +124,7 @@ def test_a_forest_that_grows_is_identical():
 
 
 def test_a_long_line_is_learned_by_descent():
-    parameters = {"n_context_variables": 25, "n_action_variables": 25, "n_trees": 1, "seed": 3}
+    parameters = {"n_context_variables": 27, "n_action_variables": 27, "n_trees": 1, "seed": 3}
     parameters |= {"n_names": 64, "variable_share": 0.5}
     parameters |= {"growth": Greedy(), "exploration": InverseGap(), "thresholds": {0: range(20), 30: range(20)}}
     play_both(parameters, n_events=200, seed=2)

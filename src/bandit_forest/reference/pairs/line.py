@@ -14,7 +14,7 @@ Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 
 _RIDGE = 1.0
-_MOST_EXACT = 2**18  # products²: beyond, the regression is not exact
+_MOST_EXACT = 2**19  # products²: beyond, the regression is not exact
 
 
 def terms_of(levels: Sequence[int], codes: Codes) -> Floats:
