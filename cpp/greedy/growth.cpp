@@ -39,6 +39,13 @@ void GreedyGrowth::prefetch(std::span<const std::uint32_t> leaves, Range trees) 
 BANDIT_FOREST_CPU_DISPATCH
 void GreedyGrowth::estimate(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves, Range trees,
                             std::span<Partial> out) const {
+    estimate_trees(leaves, trees, out);
+    if (trees.first == 0) {
+        estimate_line(context, out);
+    }
+}
+
+void GreedyGrowth::estimate_trees(std::span<const std::uint32_t> leaves, Range trees, std::span<Partial> out) const {
     assert(trees.first % trees_together == 0);
     const std::size_t n = Leaves::padded(settings_->n_actions);
     const auto shrinkage = static_cast<float>(settings_->shrinkage);
@@ -48,9 +55,6 @@ void GreedyGrowth::estimate(std::span<const std::uint8_t> context, std::span<con
             std::ranges::fill(sums, 0.0);
         }
         trees_[tree].leaves().add_to(sums.first(n), sums.last(n), leaves[tree], shrinkage);
-    }
-    if (trees.first == 0) {
-        estimate_line(context, out);
     }
 }
 
@@ -160,13 +164,17 @@ void GreedyGrowth::learn_weights(std::span<const double> notes, std::span<const 
 
 std::vector<double> GreedyGrowth::mean_rewards(std::span<const std::uint8_t> context,
                                                std::span<const std::uint32_t> leaves) const {
-    std::vector<Partial> estimates(n_partials(*settings_));
-    estimate(context, leaves, {0, trees_.size()}, estimates);
+    thread_local std::vector<Partial> estimates;
+    estimates.resize(n_partials(*settings_));
+    estimate_trees(leaves, {0, trees_.size()}, estimates);
     std::vector<double> means;
     add_up(estimates, means);
     means.resize(settings_->n_actions);
     if (linear_) {
-        const std::span<const double> of_line = std::span<const double>(estimates).last(2 * settings_->n_actions);
+        thread_local TermValues values;
+        linear_->line().terms().of(context, values);
+        const std::span<double> of_line = std::span<double>(estimates).last(settings_->n_actions);
+        linear_->line().estimate_means(values, of_line);
         for (std::size_t action = 0; action < means.size(); ++action) {
             const double mean = linear_->blend().trees() * means[action] + linear_->blend().line() * of_line[action];
             means[action] = std::min(mean, 1.0);

@@ -51,6 +51,7 @@ class GreedyGrowth {
     // What some trees estimate; the linear part goes with the first tree.
     void estimate(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves, Range trees,
                   std::span<Partial> out) const;
+    void estimate_trees(std::span<const std::uint32_t> leaves, Range trees, std::span<Partial> out) const;
     void plan(std::span<const Partial> estimates, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation& event);
     // The linear part goes with the first tree.

@@ -82,9 +82,17 @@ Line::Line(const GreedySettings& settings)
     }
 }
 
-BANDIT_FOREST_CPU_DISPATCH
 void Line::estimate(const TermValues& context, std::span<double> means, std::span<double> variances) const {
-    assert(means.size() == n_actions_ && variances.size() == n_actions_);
+    assert(variances.size() == n_actions_);
+    estimate_means(context, means);
+    for (std::size_t action = 0; action < n_actions_; ++action) {
+        variances[action] = is_exact_ ? variance(context, action) : 0.0;
+    }
+}
+
+BANDIT_FOREST_CPU_DISPATCH
+void Line::estimate_means(const TermValues& context, std::span<double> means) const {
+    assert(means.size() == n_actions_);
     std::ranges::fill(means, 0.0);
     for (const std::uint32_t i : context.nonzero) {
         const double value = context.values[i];
@@ -93,9 +101,8 @@ void Line::estimate(const TermValues& context, std::span<double> means, std::spa
             means[action] += value * weights[action];
         }
     }
-    for (std::size_t action = 0; action < n_actions_; ++action) {
-        means[action] = std::clamp(means[action], 0.0, 1.0);
-        variances[action] = is_exact_ ? variance(context, action) : 0.0;
+    for (double& mean : means) {
+        mean = std::clamp(mean, 0.0, 1.0);
     }
 }
 

@@ -23,7 +23,9 @@ class Line {
 
     // Estimates of all actions in [0, 1], and their variances in units of the noise.
     void estimate(const TermValues& context, std::span<double> means, std::span<double> variances) const;
-    // The same of one action.
+    // The estimates alone: variances take most of the time.
+    void estimate_means(const TermValues& context, std::span<double> means) const;
+    // That of one action.
     double mean(const TermValues& context, std::size_t action) const;
 
     void learn(const TermValues& context, std::size_t action, double reward);
