@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bandit_forest.baselines.pairs import HybridLinUcb, SharedLinUcb
+from bandit_forest.baselines.pairs import HybridLinUCB, SharedLinUCB
 from offered.play import WORLDS, Entrant, Score, play
 from offered.policies import Forest, LightGbm, Linear, VowpalWabbit
 
@@ -25,8 +25,8 @@ ENTRANTS = (
         Entrant("Vowpal Wabbit", setting, lambda _, setting=setting: VowpalWabbit(setting))  # type: ignore[misc]
         for setting in SETTINGS
     ),
-    Entrant("shared LinUCB", "width 0.1", partial(Linear, kind=SharedLinUcb, width=0.1)),
-    Entrant("hybrid LinUCB", "width 0.1", partial(Linear, kind=HybridLinUcb, width=0.1)),
+    Entrant("shared LinUCB", "width 0.1", partial(Linear, kind=SharedLinUCB, width=0.1)),
+    Entrant("hybrid LinUCB", "width 0.1", partial(Linear, kind=HybridLinUCB, width=0.1)),
     Entrant("LightGBM", "refitted on doubling logs, 5 bags", lambda _: LightGbm()),
 )
 

@@ -84,7 +84,7 @@ class Stream:
         return self.contexts[:n_fitted], self.rewards[:n_fitted]
 
 
-class SharedLinUcb:
+class SharedLinUCB:
     """LinUCB with one Gram matrix for all actions: its bonus is the same for all, so it never explores."""
 
     def __init__(self, *, n_variables: int, n_actions: int) -> None:
@@ -249,7 +249,7 @@ def _lin_ucb(stream: Stream, width: float = 0.2, ridge: float = 1.0) -> LinUCB:
 
 
 def _shared_rate(stream: Stream) -> float:
-    shared = SharedLinUcb(n_variables=stream.n_variables, n_actions=stream.n_actions)
+    shared = SharedLinUCB(n_variables=stream.n_variables, n_actions=stream.n_actions)
     return stream.decided(shared.decide, shared.learn, BATCH)
 
 

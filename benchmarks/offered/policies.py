@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.baselines.pairs import HybridLinUcb, SharedLinUcb
+from bandit_forest.baselines.pairs import HybridLinUCB, SharedLinUCB
 from bandit_forest.forest.pairs import PairForest
 from bandit_forest.worlds.pairs import Offer, PairWorld
 
@@ -59,7 +59,7 @@ class Forest:
 class Linear:
     """Shared or hybrid LinUCB: features are moved to [-1, 1)."""
 
-    def __init__(self, world: PairWorld, kind: type[SharedLinUcb] | type[HybridLinUcb], width: float) -> None:
+    def __init__(self, world: PairWorld, kind: type[SharedLinUCB] | type[HybridLinUCB], width: float) -> None:
         self._policy = kind(
             n_context_features=world.n_context_features, n_action_features=world.n_action_features, width=width
         )

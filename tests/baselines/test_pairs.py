@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bandit_forest import InvalidArgumentError
-from bandit_forest.baselines.pairs import HybridLinUcb, SharedLinUcb
+from bandit_forest.baselines.pairs import HybridLinUCB, SharedLinUCB
 from bandit_forest.baselines.pairs.numbers import products
 from bandit_forest.worlds.pairs import BilinearPairs
 
@@ -42,7 +42,7 @@ class Literal:
 
 def test_hybrid_is_the_article_s_algorithm():
     world = BilinearPairs(n_context_features=3, n_action_features=4, n_actions=12, n_offered=5)
-    policy = HybridLinUcb(n_context_features=3, n_action_features=4, width=0.5)
+    policy = HybridLinUCB(n_context_features=3, n_action_features=4, width=0.5)
     literal = Literal(16, 4, 0.5)
     for offer in world.events(300, seed=1):
         names = offer.ids.tolist()
@@ -56,7 +56,7 @@ def test_hybrid_is_the_article_s_algorithm():
 
 def test_shared_is_ridge_regression():
     rng = np.random.default_rng(0)
-    policy = SharedLinUcb(n_context_features=2, n_action_features=2, width=0.0)
+    policy = SharedLinUCB(n_context_features=2, n_action_features=2, width=0.0)
     contexts, actions, rewards = rng.random((100, 2)), rng.random((100, 2)), rng.random(100)
     for context, action, reward in zip(contexts, actions, rewards, strict=True):
         policy.learn(context, action, reward)
@@ -69,7 +69,7 @@ def test_shared_is_ridge_regression():
     assert policy.decide(contexts[0], offered).action == expected.argmax()
 
 
-@pytest.mark.parametrize("kind", [SharedLinUcb, HybridLinUcb])
+@pytest.mark.parametrize("kind", [SharedLinUCB, HybridLinUCB])
 def test_wrong_calls_are_refused(kind):
     policy = kind(n_context_features=2, n_action_features=1)
     for context, actions in (([0.0], [[0.0]]), ([0.0, np.nan], [[0.0]]), ([0.0, 1.0], []), ([0.0, 1.0], [["x"]])):

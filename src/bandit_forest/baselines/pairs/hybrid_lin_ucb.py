@@ -14,10 +14,10 @@ from bandit_forest.parameters import check_parameter
 from bandit_forest.policy import Decision
 from bandit_forest.validation import check_int, check_reward
 
-__all__ = ["HybridLinUcb"]
+__all__ = ["HybridLinUCB"]
 
 
-class HybridLinUcb:
+class HybridLinUCB:
     """Play the action whose upper confidence bound is highest under a shared model and one of its own together.
 
     The shared inputs z are the features of the action and their products with those of the context; the own inputs x of
@@ -34,7 +34,7 @@ class HybridLinUcb:
 
     Examples
     --------
-    >>> policy = HybridLinUcb(n_context_features=1, n_action_features=1)
+    >>> policy = HybridLinUCB(n_context_features=1, n_action_features=1)
     >>> for _ in range(20):
     ...     decision = policy.decide([1.0], [[0.0], [1.0]], names=["a", "b"])
     ...     policy.learn([1.0], [decision.action], decision.action, name="ab"[decision.action])
@@ -48,9 +48,9 @@ class HybridLinUcb:
     """
 
     def __init__(self, *, n_context_features: int, n_action_features: int, width: float = 0.2) -> None:
-        self._n_context = check_int(n_context_features, "n_context_features", "HybridLinUcb")
-        self._n_action = check_int(n_action_features, "n_action_features", "HybridLinUcb")
-        self._width = check_parameter(width, "width", "HybridLinUcb", "a number of at least 0", 0.0, sys.float_info.max)
+        self._n_context = check_int(n_context_features, "n_context_features", "HybridLinUCB")
+        self._n_action = check_int(n_action_features, "n_action_features", "HybridLinUCB")
+        self._width = check_parameter(width, "width", "HybridLinUCB", "a number of at least 0", 0.0, sys.float_info.max)
         n_shared, n_own = (self._n_context + 1) * self._n_action, self._n_context + 1
         self._inverse = np.eye(n_shared)
         self._sums = np.zeros(n_shared)
@@ -65,7 +65,7 @@ class HybridLinUcb:
         """Choose one of the actions that are offered."""
         z, x = self._inputs(context, actions, "decide")
         if len(names) != len(z):
-            refuse("names", "HybridLinUcb.decide", f"{len(z)} names, one for each action", names)
+            refuse("names", "HybridLinUCB.decide", f"{len(z)} names, one for each action", names)
         places = [self._places.get(name, 0) for name in names]
         own = self._own_inverses[places] @ x
         u = z - np.einsum("nd,ndk->nk", own, self._crossed[places])
@@ -76,7 +76,7 @@ class HybridLinUcb:
     def learn(self, context: Any, action: Any, reward: float, *, name: Hashable) -> None:
         """Learn the reward of an action in a context."""
         (z,), x = self._inputs(context, [action], "learn")
-        value = check_reward(reward, "HybridLinUcb.learn")
+        value = check_reward(reward, "HybridLinUCB.learn")
         place = self._place(name)
         own = self._own_inverses[place] @ x
         scale = 1.0 + float(own @ x)
@@ -100,7 +100,7 @@ class HybridLinUcb:
         return place
 
     def _inputs(self, context: Any, actions: Any, method: str) -> tuple[Floats, Floats]:
-        owner = f"HybridLinUcb.{method}"
+        owner = f"HybridLinUCB.{method}"
         checked = check_numbers(context, "context", owner, (self._n_context,))
         rows = check_numbers(actions, "actions", owner, (None, self._n_action))
         return products(checked, rows), np.append(checked, 1.0)

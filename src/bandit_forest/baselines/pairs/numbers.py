@@ -19,7 +19,7 @@ def check_numbers(values: Any, name: str, owner: str, shape: tuple[int | None, .
 
     Examples
     --------
-    >>> check_numbers([[1, 2]], "actions", "SharedLinUcb.decide", (None, 2))
+    >>> check_numbers([[1, 2]], "actions", "SharedLinUCB.decide", (None, 2))
     array([[1., 2.]])
     """
     sizes = " x ".join("any number of" if size is None else str(size) for size in shape)

@@ -12,10 +12,10 @@ from bandit_forest.parameters import check_parameter
 from bandit_forest.policy import Decision
 from bandit_forest.validation import check_int, check_reward
 
-__all__ = ["SharedLinUcb"]
+__all__ = ["SharedLinUCB"]
 
 
-class SharedLinUcb:
+class SharedLinUCB:
     """Play the action whose upper confidence bound under one ridge regression for all actions is highest.
 
     Its inputs are the features of context and action, all their products, and a constant. The choice is deterministic,
@@ -32,7 +32,7 @@ class SharedLinUcb:
 
     Examples
     --------
-    >>> policy = SharedLinUcb(n_context_features=1, n_action_features=1)
+    >>> policy = SharedLinUCB(n_context_features=1, n_action_features=1)
     >>> for _ in range(20):
     ...     decision = policy.decide([1.0], [[0.0], [1.0]])
     ...     policy.learn([1.0], [decision.action], decision.action)
@@ -48,10 +48,10 @@ class SharedLinUcb:
     def __init__(
         self, *, n_context_features: int, n_action_features: int, width: float = 0.2, ridge: float = 1.0
     ) -> None:
-        self._n_context = check_int(n_context_features, "n_context_features", "SharedLinUcb")
-        self._n_action = check_int(n_action_features, "n_action_features", "SharedLinUcb")
-        self._width = check_parameter(width, "width", "SharedLinUcb", "a number of at least 0", 0.0, sys.float_info.max)
-        ridge = check_parameter(ridge, "ridge", "SharedLinUcb", "a number of at least 1e-6", 1e-6, sys.float_info.max)
+        self._n_context = check_int(n_context_features, "n_context_features", "SharedLinUCB")
+        self._n_action = check_int(n_action_features, "n_action_features", "SharedLinUCB")
+        self._width = check_parameter(width, "width", "SharedLinUCB", "a number of at least 0", 0.0, sys.float_info.max)
+        ridge = check_parameter(ridge, "ridge", "SharedLinUCB", "a number of at least 1e-6", 1e-6, sys.float_info.max)
         n_inputs = (self._n_context + 1) * (self._n_action + 1)
         self._inverse = np.eye(n_inputs) / ridge
         self._weights = np.zeros(n_inputs)
@@ -66,14 +66,14 @@ class SharedLinUcb:
     def learn(self, context: Any, action: Any, reward: float, *, name: Any = None) -> None:  # noqa: ARG002
         """Learn the reward of an action in a context."""
         x = self._inputs(context, [action], "learn")[0]
-        error = check_reward(reward, "SharedLinUcb.learn") - float(x @ self._weights)
+        error = check_reward(reward, "SharedLinUCB.learn") - float(x @ self._weights)
         direction = self._inverse @ x
         step = direction / (1.0 + float(direction @ x))
         self._weights += step * error
         self._inverse -= np.outer(step, direction)
 
     def _inputs(self, context: Any, actions: Any, method: str) -> Floats:
-        owner = f"SharedLinUcb.{method}"
+        owner = f"SharedLinUCB.{method}"
         rows = check_numbers(actions, "actions", owner, (None, self._n_action))
         ones = np.ones((len(rows), 1))
         return products(check_numbers(context, "context", owner, (self._n_context,)), np.hstack([rows, ones]))
