@@ -21,6 +21,7 @@ PROOFS = {
     "power-cut": (20, "a recorded run each, and all states that a power cut may leave of it"),
     "bodies": (20, "50,000 bodies by a grammar each, through the application"),
     "byte-streams": (20, "5,000 raw streams of bytes each, over real connections"),
+    "soak": (1, "two hours under full load, or SOAK_MINUTES"),
     "migration": (1, "a journal of a million events carried over into another definition"),
     "archive": (20, "50,000 mutated saved forests each, through libFuzzer and AddressSanitizer"),
 }
