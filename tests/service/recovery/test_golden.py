@@ -1,10 +1,12 @@
-"""Storage folders that version 0.1 wrote: they open, keep every event, and go on."""
+"""Storage folders of every format that there was: they open, keep every event, and go on."""
 
 from __future__ import annotations
 
 import json
 import logging
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from projects import Clock, Decider
 
 from bandit_forest.bandit import forests
+from bandit_forest.errors import DamagedFileError
 from bandit_forest.forest import BanditForest
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.project_file import load_project
@@ -25,8 +28,13 @@ CONTEXT = {"age": 31.5, "city": "Paris", "plan": "gold", "member": True}
 
 @pytest.fixture(params=["elimination", "greedy"])
 def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
-    shutil.copytree(GOLDEN / request.param, tmp_path, dirs_exist_ok=True)
-    return load_project(tmp_path / "project.toml")
+    return copied(request.param, tmp_path)
+
+
+def copied(name: str, folder: Path) -> Project:
+    """Return the project of a copy of a golden folder."""
+    shutil.copytree(GOLDEN / name, folder, dirs_exist_ok=True)
+    return load_project(folder / "project.toml")
 
 
 def expected(project: Project) -> dict[str, Any]:
@@ -97,3 +105,26 @@ def test_the_forest_of_another_engine_learns_the_lessons_anew(
     assert go_on_again.status().model_version == expected(project)["model_version"] + 31
     go_on_again.close()
     assert "would be different" not in caplog.text
+
+
+def test_a_folder_with_links_is_verified_bit_for_bit_and_goes_on_in_its_file(tmp_path: Path) -> None:
+    project = copied("linked", tmp_path)
+    check_events(project)
+    recovered = recover(open_folder(project))
+    assert (recovered.n_differing, open_folder(project).recomputed_from) == (0, 1)
+    assert verify(project).recomputed_from == 1
+    go_on(project)
+    assert verify(project).n_entries == expected(project)["seq"] + 61
+    assert len(journal_files(project.storage.folder)) == 1
+    shutil.copy(GOLDEN / "linked" / "data" / "acknowledged", project.storage.folder)  # an older mark is no damage
+    verify(project)
+
+
+@pytest.mark.parametrize("name", ["elimination", "greedy", "linked"])
+def test_a_folder_of_a_newer_version_is_refused_clearly(tmp_path: Path, name: str) -> None:
+    project = copied(name, tmp_path)
+    with closing(sqlite3.connect(journal_files(project.storage.folder)[0])) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    for call in (lambda: verify(project), lambda: Decider.open(project)):
+        with pytest.raises(DamagedFileError, match="written by a newer version of bandit-forest"):
+            call()
