@@ -1,6 +1,7 @@
 """Replicas on one PostgreSQL: pairs a second and processor time, the lag of learning, and how fast a new one is ready.
 
     python benchmarks/replicas.py pairs
+    python benchmarks/replicas.py batches
     python benchmarks/replicas.py lag
     python benchmarks/replicas.py start
 
@@ -25,9 +26,9 @@ import psycopg
 import uvloop
 
 from harness.postgres import PostgresProcess
-from harness.service_load import Load, PairClient, prepare
+from harness.service_load import BatchClient, Load, PairClient, prepare, run
 from harness.service_process import ServiceProcess
-from service import fsync_seconds, write_project
+from service import BATCH, BATCH_CONNECTIONS, fsync_seconds, write_project
 
 CONNECTIONS = 24
 
@@ -35,7 +36,7 @@ CONNECTIONS = 24
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("pairs", "lag", "start"))
+    parser.add_argument("what", choices=("pairs", "batches", "lag", "start"))
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     parser.add_argument("--rewards", type=int, default=1000, help="rewards a second, of lag")
     parser.add_argument("--events", type=int, default=1_000_000, help="in the journal, of start")
@@ -45,10 +46,25 @@ def main() -> None:
         print(f"one fsync of this disk: {1000 * fsync_seconds(Path(folder)):.2f} ms (median)")
         if options.what == "pairs":
             pairs(Path(folder), postgres, options.seconds, options.trees)
+        elif options.what == "batches":
+            batches(Path(folder), postgres, options.seconds, options.trees)
         elif options.what == "lag":
             lag(Path(folder), postgres, options.seconds, options.rewards, options.trees)
         else:
             start(Path(folder), postgres, options.events, options.trees)
+
+
+def batches(folder: Path, postgres: PostgresProcess, seconds: float, trees: int) -> None:
+    """Decide in batches of 100 through one replica."""
+    with ServiceProcess(_project(folder, postgres, trees)) as service:
+        before = _processor_times([service], postgres)
+        load = uvloop.run(run(service, BatchClient, prepare(BATCH), BATCH_CONNECTIONS, seconds))
+        used = [after - now for after, now in zip(_processor_times([service], postgres), before, strict=True)]
+    each = ", ".join(
+        f"{who} {1000 * one / load.n_events:.3f}"
+        for who, one in zip(("service", "database", "client"), used, strict=True)
+    )
+    print(f"batches of {BATCH}: {load.n_events / load.seconds:,.0f} decisions/s; milliseconds a decision: {each}")
 
 
 def pairs(folder: Path, postgres: PostgresProcess, seconds: float, trees: int) -> None:
@@ -164,7 +180,7 @@ def _fill(url: str, first: int, last: int) -> None:
     with psycopg.connect(url) as connection:
         connection.execute(
             "INSERT INTO decisions SELECT 'event ' || n, extract(epoch FROM now()), 'learn', 0, 0, "
-            f"(ARRAY['a', 'b', 'c', 'd'])[1 + n %% 4], 0.25, 4, '{{' || {flags} || '}}' "
+            f"(ARRAY['a', 'b', 'c', 'd'])[1 + n %% 4], 0.25, 4, 0, '{{' || {flags} || '}}' "
             "FROM generate_series(%s::int, %s::int) AS n".encode(),
             (first, last - 1),
         )

@@ -115,7 +115,17 @@ class Model:
             turn = int(n_available * draw(self._seed, KEY, key_number(key, "decide_by_key")))
             return int(available.indices[turn]), 1.0 / n_available
         assert isinstance(self.policy, BanditForest)
-        return self.policy.decide(self.variables(context), available_actions=available.indices, key=key)
+        return self.policy._decide_by_key(self.encoded(context), available.mask, key)
+
+    def decide_many_by_key(
+        self, contexts: Sequence[EncodedContext], available: Available, keys: Sequence[str]
+    ) -> list[tuple[int, float]]:
+        """Decide a batch by keys: the same as one after the other."""
+        if self.policy is None:
+            return [self.decide_by_key(context, available, key) for context, key in zip(contexts, keys, strict=True)]
+        assert isinstance(self.policy, BanditForest)
+        decided = self.policy.decide_many(self.matrix(contexts), available_actions=available.indices, keys=keys)
+        return list(zip(decided.actions.tolist(), decided.propensities.tolist(), strict=True))
 
     def decide_many(self, contexts: Sequence[EncodedContext], available: Available) -> list[tuple[int, float]]:
         """Decide a batch: the same as one after the other."""

@@ -94,7 +94,13 @@ def backup(
     with _service_extra():
         from bandit_forest.service.recovery.backup import back_up
 
-    back_up(_load(project), folder)
+    loaded = _load(project)
+    if loaded.storage.is_shared:
+        from bandit_forest.service.replica.backup import back_up_database
+
+        back_up_database(loaded, folder)
+    else:
+        back_up(loaded, folder)
     typer.echo(f"Copied to {folder}")
 
 

@@ -300,6 +300,10 @@ class BanditForest(CompiledPolicy):
         number = None if key is None else key_number(key, f"{type(self).__name__}.decide")
         return Decision(*self._core.decide(codes, mask_of(available), number))
 
+    def _decide_by_key(self, context: Any, available: Any, key: str) -> Decision:
+        """Choose an action for a context and a mask of available actions that are known to be right."""
+        return Decision(*self._core.decide(context, mask_of(available), key_number(key, "decide")))
+
     def decide_many(
         self,
         contexts: Any,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from running import CONTEXT, Running, write_project
 
 from bandit_forest.cli import main
 from bandit_forest.service.config.project_file import load_project
+from bandit_forest.service.replica.backup import DUMP
 from bandit_forest.service.replica.verify import verify_database
 
 PATIENCE = 30.0
@@ -45,6 +47,8 @@ def test_a_request_that_is_repeated_elsewhere_gets_the_first_answer(shared: Path
         one.refused(
             "/v1/reward", {"event_id": "e1", "reward": 0.5}, status=409, code="duplicate_reward", at="$.event_id"
         )
+        other = asked | {"context": CONTEXT | {"age": 7}}
+        two.refused("/v1/decide", other, status=409, code="event_conflict", at="$.event_id")
         one.refused("/v1/reward", {"event_id": "e2", "reward": 0.5}, status=404, code="unknown_event", at="$.event_id")
         until(lambda: one.get("/v1/status")["model_version"] == two.get("/v1/status")["model_version"] == 1)
         assert digest(one) == digest(two)
@@ -71,6 +75,7 @@ def test_events_from_elsewhere_are_learned_once(shared: Path):
         event = {"context": CONTEXT, "action": "gold", "reward": 1, "propensity": 0.5, "event_id": "x"}
         assert one.post("/v1/learn", event) == {"event_id": "x", "ignored": False}
         two.refused("/v1/learn", event, status=409, code="duplicate_reward", at="$.event_id")
+        two.refused("/v1/learn", event | {"reward": 0}, status=409, code="event_conflict", at="$.event_id")
         one.post("/v1/decide", {"context": CONTEXT, "event_id": "d"})
         two.refused("/v1/learn", event | {"event_id": "d"}, status=409, code="event_conflict", at="$.event_id")
         two.refused(
@@ -169,3 +174,30 @@ def test_a_project_that_contradicts_its_database_is_refused(shared: Path, url: s
     other = write_project(tmp_path, storage=f'journal = "{url}"', more="[reward]\nhigh = 2.0")
     with pytest.raises(RuntimeError, match="did not start"):
         Running(other)
+
+
+def test_the_oldest_events_make_room(tmp_path: Path, url: str):
+    shared = write_project(tmp_path, storage=f'journal = "{url}"', more="[limits]\nwaiting_events = 5")
+    with Running(shared) as one:
+        for number in range(8):
+            one.post("/v1/decide", {"context": CONTEXT, "event_id": f"e{number}"})
+        until(lambda: one.get("/v1/status")["expired"] == 3)
+        one.refused("/v1/reward", {"event_id": "e0", "reward": 1}, status=410, code="late_reward", at="$.event_id")
+        one.post("/v1/reward", {"event_id": "e7", "reward": 1})
+
+
+def test_a_backup_is_restored_by_postgresql_and_goes_on(shared: Path, url: str, postgres, tmp_path: Path, monkeypatch):
+    with Running(shared) as one:
+        first = one.post("/v1/decide", {"context": CONTEXT, "event_id": "e"})
+        one.post("/v1/reward", {"event_id": "e", "reward": 1})
+        until(lambda: one.get("/v1/status")["model_version"] == 1)
+        monkeypatch.setattr("sys.argv", ["bandit-forest", "backup", str(tmp_path / "copy"), str(shared)])
+        with pytest.raises(SystemExit):
+            main()
+        known = digest(one)
+    restored = postgres.new_database("restored")
+    subprocess.run(["pg_restore", "--no-owner", f"--dbname={restored}", str(tmp_path / "copy" / DUMP)], check=True)
+    shared.write_text(shared.read_text().replace(url, restored))
+    with Running(shared) as two:
+        assert digest(two) == known
+        assert two.post("/v1/decide", {"context": CONTEXT, "event_id": "e"}) == first

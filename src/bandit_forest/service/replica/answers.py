@@ -9,7 +9,7 @@ from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.rows import DecisionRow
 from bandit_forest.service.replica.writer import Answers
 
-__all__ = ["fill_decision", "fill_learned", "fill_reward", "refuse_foreign"]
+__all__ = ["check_same", "fill_decision", "fill_learned", "fill_reward"]
 
 
 def fill_decision(answer: Decision, row: DecisionRow) -> None:
@@ -20,10 +20,13 @@ def fill_decision(answer: Decision, row: DecisionRow) -> None:
         answer.forest_propensity, answer.forest_value = row.forest_propensity, row.forest_value
 
 
-def refuse_foreign(row: DecisionRow) -> None:
-    """Refuse a decision of an event that was decided elsewhere."""
-    if row.kind == LEARN:
-        message = f"The event '{row.event_id}' was decided elsewhere and learned here."
+def check_same(known: DecisionRow, row: DecisionRow) -> None:
+    """Refuse a request that is not the one which the event is known from."""
+    if (known.kind, known.fingerprint) != (row.kind, row.fingerprint):
+        message = (
+            f"The event '{known.event_id}' is known from another request: the same one gets the same answer again, and "
+            "another one needs an event_id of its own."
+        )
         raise ServiceError("event_conflict", message, path="$.event_id")
 
 
@@ -55,10 +58,13 @@ def _count_duplicate(service: ReplicaContext, event_id: str, first: float | None
         raise ServiceError("duplicate_reward", message, path="$.event_id")
 
 
-def fill_learned(service: ReplicaContext, answer: Learned, told: Answers) -> Learned:
+def fill_learned(service: ReplicaContext, answer: Learned, row: DecisionRow, told: Answers) -> Learned:
     """Let an answer tell whether the event is learned now, or refuse it."""
     if told.take(answer.event_id):
         return answer
+    known = told.known.get(row.event_id)
+    if known is not None and known.kind == LEARN:
+        check_same(known, row)
     kind, first = told.outcomes[answer.event_id]
     if kind is None:
         message = f"The event '{answer.event_id}' was decided here and waits: send its reward instead."

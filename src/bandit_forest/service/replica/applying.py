@@ -66,4 +66,5 @@ def _event(state: State, lesson: LessonRow) -> Event:
         forest_action=None if lesson.forest_action is None else indices[lesson.forest_action],
         forest_propensity=lesson.forest_propensity,
         forest_value=lesson.forest_value,
+        fingerprint=lesson.fingerprint,
     )

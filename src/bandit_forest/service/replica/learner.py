@@ -37,6 +37,8 @@ class Learner:
 
     def __init__(self, database: store.Database, project: Project) -> None:
         self.is_elected = False
+        self.n_waiting = 0
+        """Events that wait, as somebody has counted them last."""
         self._database = database
         self._project = project
         self._stopping = threading.Event()
@@ -87,4 +89,14 @@ class Learner:
         )
         if n_expired < _AT_ONCE:
             self._expired_until = begun - rule.window_seconds - _GRACE_SECONDS
+            self._make_room(connection)
         return n_expired
+
+    def _make_room(self, connection: Connection[Any]) -> None:
+        """End the wait of the oldest events early when more wait than may."""
+        rule, limits = self._project.reward, self._project.limits
+        surplus = self.n_waiting - limits.waiting_events
+        if limits.waiting_full == "expire" and surplus > 0:
+            _logger.warning("%d events too many wait for their reward: the oldest expire early.", surplus)
+            self.n_waiting -= surplus
+            store.expire(connection, reward=rule.default, since=self._expired_until, window=0.0, limit=surplus)

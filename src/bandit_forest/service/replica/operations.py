@@ -7,10 +7,13 @@ is answered, so that a request which is repeated at another replica gets the fir
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import groupby
 from typing import TypeVar
 
+from bandit_forest.service.domain.state import fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
-from bandit_forest.service.journal.entries import DECIDE, LEARN
+from bandit_forest.service.journal.entries import DECIDE, LEARN, REWARD
 from bandit_forest.service.operations.checks import (
     NewEvent,
     check_action,
@@ -33,7 +36,7 @@ from bandit_forest.service.operations.results import (
     RewardedBatch,
     refusal,
 )
-from bandit_forest.service.replica.answers import fill_decision, fill_learned, fill_reward, refuse_foreign
+from bandit_forest.service.replica.answers import check_same, fill_decision, fill_learned, fill_reward
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.rows import DecisionRow, OutcomeRow
 from bandit_forest.service.replica.writer import Answers, Asked
@@ -48,7 +51,8 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
     """Decide one event; a known one gets the decision that it got before."""
     service.check_storage()
     new = _check(service, request)
-    row = _drawn(service, new)
+    drawn = service.bandit.model.decide_by_key(new.context, new.available, new.event_id)
+    row = _row(service, new, drawn)
     answer = _answer(row)
     if request.mean_rewards:
         answer.mean_rewards = estimates_of(service, new.context)
@@ -56,7 +60,7 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
     def then(answers: Answers) -> None:
         known = answers.known.get(row.event_id)
         if known is not None:
-            refuse_foreign(known)
+            check_same(known, row)
             fill_decision(answer, known)
 
     return Result(answer, service.writer.ask(Asked(decisions=[row], then=then)))
@@ -65,7 +69,7 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
 def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
     """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
     service.check_storage()
-    checked = _each(items, "events", lambda item: _drawn(service, _check(service, item)))
+    checked = _rows(service, _each(items, "events", lambda item: _check(service, item)))
     rows = [row for row in checked if isinstance(row, DecisionRow)]
     answers: list[Decision | Refusal] = [
         _answer(row) if isinstance(row, DecisionRow) else refusal(row) for row in checked
@@ -73,9 +77,8 @@ def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidReq
 
     def then(told: Answers) -> None:
         for number, row in enumerate(checked):
-            known = told.known.get(row.event_id) if isinstance(row, DecisionRow) else None
-            if known is not None:
-                answers[number] = _told(number, "events", lambda known=known: _known(known))  # type: ignore[misc]
+            if isinstance(row, DecisionRow) and (known := told.known.get(row.event_id)) is not None:
+                answers[number] = _told(number, "events", partial(_known, known, row))
 
     return Result(DecisionBatch(answers), service.writer.ask(Asked(decisions=rows, then=then)))
 
@@ -83,9 +86,9 @@ def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidReq
 def reward(service: ReplicaContext, request: RewardRequest) -> Result[Rewarded]:
     """Store the reward of a waiting event, to be learned by all replicas."""
     service.check_storage()
-    event_id, value = _check_reward(service, request)
-    answer = Rewarded(event_id, value, ignored=False)
-    asked = Asked(rewards=[(event_id, value)], then=lambda told: fill_reward(service, answer, told))
+    checked = _check_reward(service, request)
+    answer = Rewarded(checked.event_id, checked.reward or 0.0, ignored=False)
+    asked = Asked(rewards=[checked], then=lambda told: fill_reward(service, answer, told))
     return Result(answer, service.writer.ask(asked))
 
 
@@ -94,15 +97,16 @@ def reward_many(service: ReplicaContext, items: Iterable[RewardRequest | Invalid
     service.check_storage()
     checked = _each(items, "rewards", lambda item: _check_reward(service, item))
     answers: list[Rewarded | Refusal] = [
-        Rewarded(*one, ignored=False) if isinstance(one, tuple) else refusal(one) for one in checked
+        Rewarded(one.event_id, one.reward or 0.0, ignored=False) if isinstance(one, OutcomeRow) else refusal(one)
+        for one in checked
     ]
 
     def then(told: Answers) -> None:
         for number, answer in enumerate(answers):
             if isinstance(answer, Rewarded):
-                answers[number] = _told(number, "rewards", lambda one=answer: fill_reward(service, one, told))  # type: ignore[misc]
+                answers[number] = _told(number, "rewards", partial(fill_reward, service, answer, told))
 
-    rewards = [one for one in checked if isinstance(one, tuple)]
+    rewards = [one for one in checked if isinstance(one, OutcomeRow)]
     return Result(RewardedBatch(answers), service.writer.ask(Asked(rewards=rewards, then=then)))
 
 
@@ -111,7 +115,7 @@ def learn(service: ReplicaContext, request: LearnRequest) -> Result[Learned]:
     service.check_storage()
     row, outcome = _foreign(service, request)
     answer = Learned(row.event_id, ignored=False)
-    asked = Asked(decisions=[row], learned=[outcome], then=lambda told: fill_learned(service, answer, told))
+    asked = Asked(decisions=[row], learned=[outcome], then=lambda told: fill_learned(service, answer, row, told))
     return Result(answer, service.writer.ask(asked))
 
 
@@ -124,9 +128,10 @@ def learn_many(service: ReplicaContext, items: Iterable[LearnRequest | InvalidRe
     ]
 
     def then(told: Answers) -> None:
-        for number, answer in enumerate(answers):
-            if isinstance(answer, Learned):
-                answers[number] = _told(number, "events", lambda one=answer: fill_learned(service, one, told))  # type: ignore[misc]
+        for number, (answer, one) in enumerate(zip(answers, checked, strict=True)):
+            if isinstance(answer, Learned) and isinstance(one, tuple):
+                fill = partial(fill_learned, service, answer, one[0], told)
+                answers[number] = _told(number, "events", fill)
 
     pairs = [one for one in checked if isinstance(one, tuple)]
     asked = Asked(decisions=[row for row, _ in pairs], learned=[outcome for _, outcome in pairs], then=then)
@@ -159,20 +164,32 @@ def _told(number: int, field: str, make: Callable[[], _Checked]) -> _Checked | R
 def _check(service: ReplicaContext, request: DecideItem) -> NewEvent:
     if request.event_id is not None:
         check_event_id(request.event_id)
-    most = service.project.limits.waiting_events
-    if service.n_waiting >= most:
+    limits = service.project.limits
+    if limits.waiting_full == "refuse" and service.n_waiting >= limits.waiting_events:
         raise ServiceError(
             "too_many_waiting",
-            f"{most} events wait for their reward, as many as [limits] waiting_events allows: send rewards, or wait "
-            "until the oldest expire.",
+            f"{limits.waiting_events} events wait for their reward, as many as [limits] waiting_events allows: send "
+            "rewards, or wait until the oldest expire.",
         )
     return check_decide(service.state, request)
 
 
-def _drawn(service: ReplicaContext, new: NewEvent) -> DecisionRow:
-    """Draw an action by the id of its event; in shadow mode the application's choice is the decision."""
+def _rows(service: ReplicaContext, checked: list[NewEvent | ServiceError]) -> list[DecisionRow | ServiceError]:
+    """Draw the events of a batch, those together that have the same actions to choose from."""
+    model = service.bandit.model
+    new = [one for one in checked if isinstance(one, NewEvent)]
+    drawn: list[tuple[int, float]] = []
+    for _, alike in groupby(new, key=lambda one: one.available_json):
+        group = list(alike)
+        ids = [one.event_id for one in group]
+        drawn += model.decide_many_by_key([one.context for one in group], group[0].available, ids)
+    draws = iter(drawn)
+    return [_row(service, one, next(draws)) if isinstance(one, NewEvent) else one for one in checked]
+
+
+def _row(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -> DecisionRow:
+    """Return what is stored of a decision; in shadow mode the application's choice is the decision."""
     model, names = service.bandit.model, service.bandit.registry.names
-    drawn = model.decide_by_key(new.context, new.available, new.event_id)
     action, propensity = drawn if new.own is None else new.own
     row = DecisionRow(
         new.event_id,
@@ -182,6 +199,7 @@ def _drawn(service: ReplicaContext, new: NewEvent) -> DecisionRow:
         names[action],
         propensity,
         len(new.available.indices),
+        new.fingerprint,
         new.json,
         new.available_json,
     )
@@ -198,13 +216,13 @@ def _answer(row: DecisionRow) -> Decision:
     return answer
 
 
-def _known(row: DecisionRow) -> Decision:
-    refuse_foreign(row)
-    return _answer(row)
+def _known(known: DecisionRow, row: DecisionRow) -> Decision:
+    check_same(known, row)
+    return _answer(known)
 
 
-def _check_reward(service: ReplicaContext, request: RewardRequest) -> tuple[str, float]:
-    return check_event_id(request.event_id), check_reward(service.state, request.reward)
+def _check_reward(service: ReplicaContext, request: RewardRequest) -> OutcomeRow:
+    return OutcomeRow(check_event_id(request.event_id), REWARD, check_reward(service.state, request.reward))
 
 
 def _foreign(service: ReplicaContext, request: LearnRequest) -> tuple[DecisionRow, OutcomeRow]:
@@ -215,5 +233,6 @@ def _foreign(service: ReplicaContext, request: LearnRequest) -> tuple[DecisionRo
     value = check_reward(state, request.reward)
     _, json = check_context(state, request.context)
     n_available = len(state.bandit.registry.enabled.indices)
-    row = DecisionRow(event_id, LEARN, state.seq, 0, request.action, request.propensity, n_available, json)
+    mark = fingerprint(request.context, request.action, request.propensity, request.reward)
+    row = DecisionRow(event_id, LEARN, state.seq, 0, request.action, request.propensity, n_available, mark, json)
     return row, OutcomeRow(event_id, LEARN, value)

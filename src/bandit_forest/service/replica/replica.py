@@ -26,6 +26,7 @@ _log = logging.getLogger("bandit_forest.service")
 
 _POLL_SECONDS = 0.02
 _LOOK_SECONDS = 5.0
+_LOOK_REST = 20  # times as long as counting took, so that it takes little of the database
 
 
 class Replica:
@@ -78,24 +79,27 @@ class Replica:
 
     async def run_background(self) -> None:
         """Follow the lessons and take snapshots for ever; a failure is logged and tried again."""
-        looked = 0.0
+        next_look = 0.0
         while True:
             try:
                 more = self.context.apply(*await asyncio.to_thread(self.context.fetch))
-                if time.monotonic() - looked >= _LOOK_SECONDS:
-                    looked = time.monotonic()
-                    await self._look()
+                if time.monotonic() >= next_look:
+                    seconds = await self._look()
+                    next_look = time.monotonic() + max(_LOOK_SECONDS, _LOOK_REST * seconds)
                 await asyncio.sleep(0 if more else _POLL_SECONDS)
             except self.context.database.error as error:
                 _log.error("The lessons cannot be read, and will be asked for again: %s", " ".join(str(error).split()))
                 await asyncio.sleep(_POLL_SECONDS * 10)
 
-    async def _look(self) -> None:
-        """Count the events that wait, and keep a snapshot when one is due."""
-        context, window = self.context, self.context.project.reward.window_seconds
+    async def _look(self) -> float:
+        """Count the events that wait, and keep a snapshot when one is due; return the seconds that counting took."""
+        context, window, began = self.context, self.context.project.reward.window_seconds, time.monotonic()
         context.waiting_count = await asyncio.to_thread(context.database.n_waiting, window)
+        self._learner.n_waiting = context.waiting_count
+        seconds = time.monotonic() - began
         if context.is_learner and self._snapshot_due:
             await asyncio.to_thread(self.snapshot())
+        return seconds
 
     @property
     def _snapshot_due(self) -> bool:

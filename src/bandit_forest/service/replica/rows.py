@@ -17,6 +17,7 @@ class DecisionRow(NamedTuple):
     action: str
     propensity: float
     n_available: int
+    fingerprint: int
     context: str
     available: str | None = None
     forest_action: str | None = None
@@ -48,6 +49,7 @@ class LessonRow(NamedTuple):
     model_version: int
     propensity: float
     n_available: int
+    fingerprint: int
     context: str
     forest_action: str | None
     forest_propensity: float | None

@@ -25,6 +25,7 @@ CREATE TABLE decisions (
     action text NOT NULL,
     propensity double precision NOT NULL,
     n_available integer NOT NULL,
+    fingerprint bigint NOT NULL,         -- of the request: another one may not have the same event_id
     context text NOT NULL,               -- JSON
     available text,                      -- JSON list of names; NULL: all that were enabled
     forest_action text,                  -- in shadow mode, what the forest would have done

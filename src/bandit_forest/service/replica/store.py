@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from bandit_forest.errors import MissingExtraError, refuse
 from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.replica.rows import DecisionRow, LessonRow, OutcomeRow
@@ -20,23 +22,25 @@ LESSON_LOCK = 0x42464C6E  # of this package's advisory locks, the one of the lea
 _SECONDS = 3  # to connect, and to wait for a connection
 _NOW = "extract(epoch FROM clock_timestamp())::double precision"
 _DECISION = ", ".join(DecisionRow._fields)
-_TYPES = ("text", "text", "bigint", "bigint", "text", "float8", "int", "text", "text", "text", "float8", "float8")
-_INSERT_DECISIONS = (
-    f"INSERT INTO decisions ({_DECISION}, time) SELECT *, {_NOW} FROM unnest("
-    + ", ".join(f"%s::{kind}[]" for kind in _TYPES)
-    + ") ON CONFLICT DO NOTHING RETURNING event_id"
+_INSERT_DECISIONS = f"""
+INSERT INTO decisions ({_DECISION}, time) SELECT {_DECISION}, {_NOW}
+FROM json_to_recordset(%s) AS given (
+    event_id text, kind text, version bigint, model_version bigint, action text, propensity float8, n_available integer,
+    fingerprint bigint, context text, available text, forest_action text, forest_propensity float8, forest_value float8
 )
+ON CONFLICT DO NOTHING RETURNING event_id
+"""
 _INSERT_OUTCOMES = f"""
 INSERT INTO outcomes (event_id, kind, reward, time)
 SELECT given.event_id, given.kind, given.reward, {_NOW}
-FROM unnest(%s::text[], %s::text[], %s::float8[]) AS given (event_id, kind, reward)
+FROM json_to_recordset(%s) AS given (event_id text, kind text, reward float8)
 JOIN decisions USING (event_id, kind)
 ON CONFLICT DO NOTHING RETURNING event_id
 """
 _INSERT_REWARDS = f"""
 INSERT INTO outcomes (event_id, kind, reward, time)
-SELECT given.event_id, 'reward', given.reward, {_NOW}
-FROM unnest(%s::text[], %s::float8[]) AS given (event_id, reward)
+SELECT given.event_id, given.kind, given.reward, {_NOW}
+FROM json_to_recordset(%s) AS given (event_id text, kind text, reward float8)
 JOIN decisions USING (event_id)
 WHERE decisions.kind = 'decide' AND decisions.time + %s >= {_NOW}
 ON CONFLICT DO NOTHING RETURNING event_id
@@ -48,8 +52,11 @@ WHERE time BETWEEN %s AND {_NOW} - %s AND NOT EXISTS (SELECT FROM outcomes WHERE
 ORDER BY time LIMIT %s
 ON CONFLICT DO NOTHING
 """
+_BEFORE = """
+SELECT version, time FROM lessons UNION ALL SELECT 0, 0 ORDER BY version DESC LIMIT 1
+"""  # the last lesson
 _TAKE_OUTCOMES = f"""
-WITH before AS (SELECT coalesce(max(version), 0) AS version, coalesce(max(time), 0) AS time FROM lessons),
+WITH before AS ({_BEFORE}),
 new AS (SELECT event_id FROM outcomes WHERE version IS NULL ORDER BY time, event_id LIMIT %s),
 taken AS (
     UPDATE outcomes SET version = before.version + numbered.number
@@ -63,11 +70,11 @@ SELECT taken.version, greatest({_NOW}, before.time), kind, event_id, reward FROM
 """
 _INSERT_CHANGE = f"""
 INSERT INTO lessons (version, time, kind, action, available)
-SELECT coalesce(max(version), 0) + 1, greatest({_NOW}, coalesce(max(time), 0)), %s, %s, %s FROM lessons
+SELECT version + 1, greatest({_NOW}, time), %s, %s, %s FROM ({_BEFORE}) AS before
 """
 _LESSONS = """
 SELECT l.version, l.time, l.kind, l.event_id, l.reward, coalesce(l.action, d.action), l.available,
-    d.time, d.model_version, d.propensity, d.n_available, d.context,
+    d.time, d.model_version, d.propensity, d.n_available, d.fingerprint, d.context,
     d.forest_action, d.forest_propensity, d.forest_value
 FROM lessons AS l LEFT JOIN decisions AS d USING (event_id)
 WHERE l.version > %s AND l.version <= %s ORDER BY l.version
@@ -186,22 +193,18 @@ class Database:
 
 def insert_decisions(connection: Connection[Any], rows: Sequence[DecisionRow]) -> dict[str, DecisionRow]:
     """Store decisions; return those that were there before, under the same ids."""
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    stored = {row[0] for row in connection.execute(_INSERT_DECISIONS, columns)}
+    stored = {row[0] for row in connection.execute(_INSERT_DECISIONS, (_json(rows),))}
     return _read_decisions(connection, [row.event_id for row in rows if row.event_id not in stored])
 
 
 def insert_learned(connection: Connection[Any], rows: Sequence[OutcomeRow]) -> set[str]:
     """Store how events ended that were decided elsewhere; return those that were not known before."""
-    return {
-        row[0] for row in connection.execute(_INSERT_OUTCOMES, [list(column) for column in zip(*rows, strict=True)])
-    }
+    return {row[0] for row in connection.execute(_INSERT_OUTCOMES, (_json(rows),))}
 
 
-def insert_rewards(connection: Connection[Any], rewards: Sequence[tuple[str, float]], window: float) -> set[str]:
+def insert_rewards(connection: Connection[Any], rewards: Sequence[OutcomeRow], window: float) -> set[str]:
     """Store the rewards of events that wait; return the ids of these events."""
-    ids, values = zip(*rewards, strict=True)
-    return {row[0] for row in connection.execute(_INSERT_REWARDS, (list(ids), list(values), window))}
+    return {row[0] for row in connection.execute(_INSERT_REWARDS, (_json(rewards), window))}
 
 
 def read_outcomes(connection: Connection[Any], ids: Sequence[str]) -> dict[str, tuple[str | None, float | None]]:
@@ -226,6 +229,11 @@ def _read_decisions(connection: Connection[Any], ids: Sequence[str]) -> dict[str
         return {}
     rows = connection.execute(f"SELECT {_DECISION} FROM decisions WHERE event_id = ANY(%s)", (list(ids),))
     return {row[0]: DecisionRow(*row) for row in rows}
+
+
+def _json(rows: Sequence[DecisionRow] | Sequence[OutcomeRow]) -> str:
+    """Return rows as one text: PostgreSQL reads it faster than psycopg writes arrays."""
+    return msgspec.json.encode([row._asdict() for row in rows]).decode()
 
 
 def _one(cursor: Any) -> tuple[Any, ...]:

@@ -47,7 +47,7 @@ class Asked:
 
     decisions: list[DecisionRow] = field(default_factory=list)
     learned: list[OutcomeRow] = field(default_factory=list)
-    rewards: list[tuple[str, float]] = field(default_factory=list)
+    rewards: list[OutcomeRow] = field(default_factory=list)
     then: Callable[[Answers], object]
     """Called in the thread of the writer, before anybody is told."""
     commit: Stored = field(default_factory=Stored)
@@ -188,12 +188,12 @@ def _stored(
     connection: Connection[Any],
     decisions: list[DecisionRow],
     learned: list[OutcomeRow],
-    rewards: list[tuple[str, float]],
+    rewards: list[OutcomeRow],
     window: float,
 ) -> Answers:
     known = store.insert_decisions(connection, decisions) if decisions else {}
     ended = store.insert_learned(connection, learned) if learned else set()
     if rewards:
         ended |= store.insert_rewards(connection, rewards, window)
-    ids = [row.event_id for row in learned] + [event_id for event_id, _ in rewards]
+    ids = [row.event_id for row in learned + rewards]
     return Answers(known=known, ended=ended, outcomes=store.read_outcomes(connection, ids) if ids else {})
