@@ -12,6 +12,7 @@ from bandit_forest import BanditForest, InvalidArgumentError
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation import Log, always, as_it_stands, column, evaluate, logged_probabilities, snips, uniform
 from bandit_forest.evaluation.models import ActionMeans, ForestMeans
+from bandit_forest.evaluation.passing import WEIGHT_EDGES
 
 
 def test_known_values_are_covered():
@@ -42,6 +43,17 @@ def test_batches_and_estimators_agree_with_the_pure_functions():
     evaluation = evaluate(log, [always(2)])
     weights = (log.actions == 2) / log.propensities
     assert evaluation.estimate("always 2") == pytest.approx(snips(weights, log.rewards))
+
+
+def test_weights_are_summed_up_by_their_size():
+    log, _ = honest_log(25_000)
+    sums = evaluate(log, [always(2)]).weight_sums["always 2"]
+    weights = (log.actions == 2) / log.propensities
+    assert sums.sum() == pytest.approx(weights.sum())
+    assert sums[:4].sum() == 0  # a weight is 0, or at least 1
+    edges = np.append(WEIGHT_EDGES, np.inf)
+    assert sums[-1] == pytest.approx(weights[weights >= edges[-2]].sum())
+    assert sums[5] == pytest.approx(weights[(weights >= edges[4]) & (weights < edges[5])].sum())
 
 
 def test_verdicts():

@@ -62,7 +62,7 @@ def test_from_a_table_to_a_decision(monkeypatch, capsys, tables):
     assert "Looks without a fault: 17 of 17" in printed
     content = page.read_text()
     assert "new is better than logged" in content
-    assert content.count("<svg") == 5
+    assert content.count("<svg") == 6
     assert "http://" not in content.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons.org", ""
     )

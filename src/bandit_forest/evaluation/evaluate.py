@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.balance import Balance
@@ -21,6 +24,8 @@ from bandit_forest.evaluation.targets import Target
 from bandit_forest.parameters import check_parameter
 
 __all__ = ["LOGGED", "Evaluation", "Moment", "evaluate"]
+
+Floats = NDArray[np.float64]
 
 LOGGED = "logged"
 """Name of the policy that made the log."""
@@ -63,6 +68,8 @@ class Evaluation:
     """Confidence sequence of each policy's gain over the logging policy, at the end of the log."""
     balance: Balance
     """Sums that the findings rest on."""
+    weight_sums: dict[str, Floats]
+    """Sum of each policy's weights, by their size: up to the first of `WEIGHT_EDGES`, up to the second, and so on."""
     _sums: Sums
 
     def estimate(self, name: str, estimator: str = "snips") -> Estimate:
@@ -223,6 +230,7 @@ def _result(passed: Pass, action_names: tuple[str, ...], names: tuple[str, ...],
         sequences={name: passed.sequences[place - 1].value(confidence) for place, name in policies.items()},
         gains={name: passed.sequences[place - 1].gain(confidence) for place, name in policies.items()},
         balance=whole.balance,
+        weight_sums={name: whole.weight_sums[place - 1] for place, name in policies.items()},
         _sums=whole.sums,
     )
 

@@ -16,11 +16,13 @@ from bandit_forest.evaluation.statistics.sequences import Interval, ValueSequenc
 from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.evaluation.targets import Target
 
-__all__ = ["N_PARTS", "Part", "Pass"]
+__all__ = ["N_PARTS", "WEIGHT_EDGES", "Part", "Pass"]
 
 Floats = NDArray[np.float64]
 
 N_PARTS = 20
+WEIGHT_EDGES = 2.0 ** np.arange(-4, 13)
+"""Where the groups of weights end whose sums are kept."""
 
 
 class Part:
@@ -30,6 +32,8 @@ class Part:
         self.balance = Balance(n_actions)
         self.sums = Sums(1 + n_targets)
         self.largest_weights = np.zeros(1 + n_targets)
+        self.weight_sums = np.zeros((n_targets, len(WEIGHT_EDGES) + 1))
+        """Sum of the weights of each target, by their size."""
         self.end_time: float | None = None
         self.sequences: list[Interval] = []
         """Confidence sequence of each target's value, from the first event of the log up to the last of this part."""
@@ -38,6 +42,7 @@ class Part:
         both = object.__new__(Part)
         both.balance = self.balance + other.balance
         both.sums = self.sums + other.sums
+        both.weight_sums = self.weight_sums + other.weight_sums
         both.largest_weights = np.maximum(self.largest_weights, other.largest_weights)
         both.end_time, both.sequences = other.end_time, other.sequences
         return both
@@ -116,6 +121,8 @@ class Pass:
         for sequence, one in zip(self.sequences, evidence, strict=True):
             sequence.add(one.weights, log.rewards)
         part.sums.add([logged_evidence(log.rewards), *evidence])
+        for sums, one in zip(part.weight_sums, evidence, strict=True):
+            sums += np.bincount(np.digitize(one.weights, WEIGHT_EDGES), one.weights, len(sums))
         largest = [float(one.weights.max(initial=0.0)) for one in evidence]
         part.largest_weights = np.maximum(part.largest_weights, [1.0, *largest])
 

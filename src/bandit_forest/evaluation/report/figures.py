@@ -12,6 +12,7 @@ import numpy as np
 from bandit_forest.errors import MissingExtraError
 from bandit_forest.evaluation.balance import N_BINS
 from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
+from bandit_forest.evaluation.passing import WEIGHT_EDGES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +37,7 @@ def figures(evaluation: Evaluation) -> dict[str, str]:
         ("Value over time, in each part of the log alone (SNIPS)", _over_time, 3.4),
         ("Confidence sequences, from the first event on", _sequences, 3.4),
         ("Effective sample size of each part of the log", _effective, 2.8),
+        ("Weights: which share of a policy's estimate rests on weights of which size", _weights, 2.8),
         ("Calibration of propensities: mean weight of actions by how likely they looked", _calibration, 2.8),
     ):
         figure = Figure(figsize=(8, height), layout="constrained")
@@ -105,6 +107,18 @@ def _effective(axes: Axes, evaluation: Evaluation) -> None:
         axes.plot(positions, sizes, color=_COLOURS[number % len(_COLOURS)], label=name, marker=".")
     axes.set_yscale("log")
     axes.set_ylabel("effective events")
+    axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _weights(axes: Axes, evaluation: Evaluation) -> None:
+    edges = np.concatenate([WEIGHT_EDGES[:1] / 2, WEIGHT_EDGES, WEIGHT_EDGES[-1:] * 2])  # the outer groups have no end
+    for number, name in enumerate(evaluation.names[1:], start=1):
+        sums = evaluation.weight_sums[name]
+        shares = 100 * sums / max(float(sums.sum()), 1e-300)
+        axes.stairs(shares, edges, color=_COLOURS[number % len(_COLOURS)], label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("weight: probability by the policy / propensity")
+    axes.set_ylabel("% of all weight")
     axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 
 
