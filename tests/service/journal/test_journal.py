@@ -149,6 +149,23 @@ def test_a_full_disk_lets_work_go_on_where_the_project_says_so(tmp_path: Path) -
     assert last_seq(tmp_path) == 3
 
 
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_a_journal_opens_on_a_full_disk_where_the_project_says_so(tmp_path: Path, has_begun: bool) -> None:
+    if has_begun:
+        with written(tmp_path) as journal:
+            journal.append([entry(1)])
+    with full_disk(10):
+        with pytest.raises(StorageError, match="free some space"):
+            Journal(tmp_path, "{}", Storage(folder=tmp_path))
+        journal = Journal(tmp_path, "{}", Storage(folder=tmp_path, full_disk="continue"))
+        assert journal.seq == has_begun
+        assert journal.append([entry(has_begun + 1)]).result(20) is False
+        assert journal.failure is not None
+    wait_until(lambda: journal.queued == 0)
+    journal.close()
+    assert [one.seq for one in read_entries(tmp_path)] == list(range(1, has_begun + 2))
+
+
 def test_closing_on_a_full_disk_tells_what_is_lost(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "{}", Storage(folder=tmp_path))
     assert journal.append([entry(1)]).result()

@@ -533,3 +533,17 @@ def test_one_tiny_propensity_leaves_the_estimate_of_uniform_play_as_it_is(tmp_pa
             decider.decide(context(), event_id=f"t{number}", action="a", propensity=propensity)
             decider.reward(f"t{number}", 1.0)
         assert decider.status().uniform_value == pytest.approx(1 / 3, abs=0.15)
+
+
+def test_a_service_starts_on_a_full_disk_where_the_project_says_so(tmp_path: Path) -> None:
+    with opened(make_project(tmp_path, storage={"full_disk": "continue"})) as decider:
+        decider.decide(context(), event_id="before")
+    with full_disk(10):
+        decider = Decider.open(make_project(tmp_path, storage={"full_disk": "continue"}))
+        assert decider.status().waiting == 1
+        assert decider.decide(context(), event_id="on a full disk").commit.result(20) is False
+        assert decider.status().storage_failing
+    wait_until(lambda: not decider.failing)
+    decider.close()
+    with opened(make_project(tmp_path)) as decider:
+        assert list(decider.state.waiting) == ["before", "on a full disk"]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from bandit_forest.service.journal.files import connect
+from bandit_forest.service.journal.connections import connect
 
 __all__ = ["Checkpointer"]
 

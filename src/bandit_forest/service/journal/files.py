@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from bandit_forest.errors import DamagedFileError
+from bandit_forest.service.journal.connections import connect, connect_to_read
 from bandit_forest.service.journal.entries import Entry
 from bandit_forest.service.journal.integrity import MARK, NO_LINK, acknowledged_seq, first_link, next_link
 
@@ -85,11 +86,6 @@ def create_file(folder: Path, seq: int, identity: str) -> tuple[sqlite3.Connecti
             raise _damaged(file, error) from error
         raise
     return connection, first_link(previous, identity)
-
-
-def connect(file: Path) -> sqlite3.Connection:
-    """Open a database for any thread; every statement is a transaction of its own."""
-    return sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=30.0, cached_statements=128)
 
 
 def read_identities(folder: Path) -> dict[int, str]:
@@ -200,14 +196,13 @@ def _link_before(connection: sqlite3.Connection, file: Path, seq: int, before: b
 @contextmanager
 def _reading(file: Path) -> Iterator[tuple[sqlite3.Connection, int]]:
     """Open a file to read it; given with it is its version, 0 when it has no content yet."""
-    with closing(connect(file)) as connection:
-        try:
-            connection.execute("PRAGMA query_only = 1")
+    try:
+        with closing(connect_to_read(file)) as connection:
             yield connection, _version(connection, file)
-        except (sqlite3.Error, AttributeError, TypeError, ValueError) as error:  # the latter: values that are not ours
-            if isinstance(error, DamagedFileError):
-                raise
-            raise _damaged(file, error) from error
+    except (sqlite3.Error, AttributeError, TypeError, ValueError) as error:  # the latter: values that are not ours
+        if isinstance(error, DamagedFileError):
+            raise
+        raise _damaged(file, error) from error
 
 
 def _version(connection: sqlite3.Connection, file: Path) -> int:

@@ -8,14 +8,14 @@ import sqlite3
 import threading
 import time
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 
 from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.checkpoints import Checkpointer
 from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.journal.connections import insert
 from bandit_forest.service.journal.entries import Entry
 from bandit_forest.service.journal.files import create_file, file_path, first_seq, is_current, journal_files, last_seq
 from bandit_forest.service.journal.integrity import Mark, next_link
@@ -24,9 +24,7 @@ __all__ = ["Journal"]
 
 _logger = logging.getLogger(__name__)
 
-_NO_ROW = (None,) * (len(Entry._fields) + 1)
 _MOST_ROWS = 512  # of one statement; it keeps the memory of what was bound last
-_EXACT_ROWS = 64  # up to here there is a statement for each number of rows, beyond for multiples of 16
 _RETRY_SECONDS = 0.5
 _LOOK_SECONDS = 1.0  # how often the size and age of the current file are looked at
 
@@ -57,10 +55,18 @@ class Journal:
         self.seq = self.durable_seq = last_seq(folder)
         """Number of the last operation, and of the last one that is on disk."""
         self._link = b""  # of the last operation that is on disk
-        self._open_file(self.seq + 1 if new_file or not is_current(folder) else first_seq(journal_files(folder)[-1]))
-        self._mark = Mark(folder)
+        first = self.seq + 1 if new_file or not is_current(folder) else first_seq(journal_files(folder)[-1])
+        self._file = file_path(folder, first)
+        self._mark: Mark | None = None  # None: nothing could be opened yet, on a full disk
         self.failure: str | None = None
         """What the last attempt to write failed with; None when it did not."""
+        try:
+            self._open()
+        except (OSError, sqlite3.Error) as error:
+            if storage.full_disk == "refuse":
+                raise StorageError(f"The journal in '{folder}' cannot be opened ({error}): free some space.") from error
+            _logger.error("The journal cannot be opened: %s. It is tried again.", error)
+            self.failure = str(error)
         self._rows: list[Entry] = []  # the group that is open: its operations
         self._commit = Commit(self._call_writer)  # and its promise
         self._is_due = False  # whether it is to be written as soon as the writer can
@@ -115,8 +121,9 @@ class Journal:
             self._changed.notify()
         self._writer.join()
         self._checkpointer.stop()
-        self._connection.close()
-        self._mark.close()
+        if self._mark is not None:
+            self._connection.close()
+            self._mark.close()
         if self.queued:
             raise StorageError(f"{self.queued} operations could not be written to '{self._folder}': {self.failure}.")
 
@@ -157,10 +164,11 @@ class Journal:
     def _write(self, rows: list[Entry], commit: Commit) -> bool:
         """Write a group, or tell everybody that waits for it or for what comes after that it is not written."""
         try:
+            mark = self._open()
             while rows:
                 self._insert(rows[:_MOST_ROWS])
                 self.durable_seq = rows[min(_MOST_ROWS, len(rows)) - 1].seq
-                self._mark.set(self.durable_seq)
+                mark.set(self.durable_seq)
                 del rows[:_MOST_ROWS]
         except Exception as error:  # whatever it is, the thread must live to try again
             with self._changed:
@@ -174,14 +182,11 @@ class Journal:
         return True
 
     def _insert(self, rows: Sequence[Entry]) -> None:
-        """Write rows with one statement: one transaction, one fsync, and the interpreter's lock is released once."""
+        """Write rows and their links."""
         if not self._is_there():  # SQLite would go on writing a file that nobody finds again
             raise FileNotFoundError(f"'{self._file}' was moved or removed; put it back")
-        size = len(rows) if len(rows) <= _EXACT_ROWS else -(-len(rows) // 16) * 16
         links = list(accumulate(rows, next_link, initial=self._link))
-        values = [(*row, link) for row, link in zip(rows, links[1:], strict=True)]
-        padding = (_NO_ROW,) * (size - len(rows))
-        self._connection.execute(_insert_statement(size), tuple(chain.from_iterable((*values, *padding))))
+        insert(self._connection, [(*row, link) for row, link in zip(rows, links[1:], strict=True)])
         self._link = links[-1]
 
     def _is_there(self) -> bool:
@@ -200,11 +205,18 @@ class Journal:
             )
         commit.finish(durable=False, failure=message)
 
+    def _open(self) -> Mark:
+        """Open the file to write and the mark, unless they are; return the mark."""
+        if self._mark is None:
+            self._open_file(first_seq(self._file))
+            self._mark = Mark(self._folder)
+        return self._mark
+
     def _open_file(self, seq: int) -> None:
         connection, link = create_file(self._folder, seq, self._identity)
         self._connection: sqlite3.Connection = connection
         self._link = link
-        self._file: Path = file_path(self._folder, seq)
+        self._file = file_path(self._folder, seq)
         self._inode = self._file.stat().st_ino
         self._looked = time.monotonic()
         first = self._connection.execute("SELECT min(time) FROM entries").fetchone()[0]
@@ -229,14 +241,3 @@ class Journal:
         self._open_file(self.durable_seq + 1)
         closed.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         closed.close()
-
-
-@lru_cache
-def _insert_statement(size: int) -> str:
-    """Return the statement for a number of rows; rows without a number are padding.
-
-    A row that is there already was written by an attempt that seemed to fail.
-    """
-    row = f"({', '.join('?' * len(_NO_ROW))})"
-    rows = ", ".join([row] * size)
-    return f"INSERT OR IGNORE INTO entries SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL"

@@ -21,6 +21,7 @@ def folder_lock(folder: Path) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         refuse("folder", "[storage]", f"a folder that can be made and written ({error})", str(folder))
     try:
+        connection.execute("PRAGMA journal_mode = MEMORY")  # a full disk has no room for another file
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
         connection.close()

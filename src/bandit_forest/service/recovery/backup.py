@@ -9,7 +9,8 @@ from pathlib import Path
 
 from bandit_forest.errors import DamagedFileError, refuse
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.journal.files import connect, journal_files, read_entries
+from bandit_forest.service.journal.connections import connect
+from bandit_forest.service.journal.files import journal_files, read_entries
 from bandit_forest.service.journal.integrity import MARK
 from bandit_forest.service.recovery.recover import BASE, journal_end
 from bandit_forest.service.recovery.snapshots import snapshot_files
