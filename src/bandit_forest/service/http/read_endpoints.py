@@ -95,7 +95,7 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ReadEndpoint("/v1/status", "Tell how the service is doing", lambda _: Reply(status(service)), Status),
         ReadEndpoint(
             "/v1/evaluation",
-            "Tell what uniform play, and in shadow mode the forest, would have earned",
+            "Estimate what uniform play, and in shadow mode the forest, would have earned",
             lambda _: _evaluation(service),
             Evaluation,
         ),
