@@ -29,7 +29,8 @@ API = {
     "encoding": Group("Encoding", ("encoding",)),
     "evaluation": Group("Evaluation of logs", ("evaluation", "evaluation.readers", "evaluation.writers")),
     "adapters": Group(
-        "Adapters", ("adapters.coba", "adapters.river", "adapters.scikit_learn", "adapters.vowpal_wabbit")
+        "Adapters",
+        ("adapters.coba", "adapters.coba_pairs", "adapters.river", "adapters.scikit_learn", "adapters.vowpal_wabbit"),
     ),
     "client": Group("Client of the service", ("client",)),
     "checks": Group("Checks of policies", ("checks",)),
