@@ -21,6 +21,7 @@ __all__ = ["LESSON_LOCK", "Database"]
 LESSON_LOCK = 0x42464C6E  # of this package's advisory locks, the one of the learner
 _SECONDS = 3  # to connect, and to wait for a connection
 _NOW = "extract(epoch FROM clock_timestamp())::double precision"
+_BEGUN = "extract(epoch FROM statement_timestamp())::double precision"  # the same for all rows: an index serves it
 _DECISION = ", ".join(DecisionRow._fields)
 _INSERT_DECISIONS = f"""
 INSERT INTO decisions ({_DECISION}, time) SELECT {_DECISION}, {_NOW}
@@ -48,7 +49,8 @@ ON CONFLICT DO NOTHING RETURNING event_id
 _INSERT_EXPIRIES = f"""
 INSERT INTO outcomes (event_id, kind, reward, time)
 SELECT event_id, 'expire', %s, {_NOW} FROM decisions
-WHERE time BETWEEN %s AND {_NOW} - %s AND NOT EXISTS (SELECT FROM outcomes WHERE outcomes.event_id = decisions.event_id)
+WHERE time BETWEEN %s AND {_BEGUN} - %s
+    AND NOT EXISTS (SELECT FROM outcomes WHERE outcomes.event_id = decisions.event_id)
 ORDER BY time LIMIT %s
 ON CONFLICT DO NOTHING
 """
@@ -137,7 +139,7 @@ class Database:
 
     def n_waiting(self, window: float) -> int:
         """Return how many events wait for their reward."""
-        query = f"""SELECT count(*) FROM decisions WHERE time >= {_NOW} - %s
+        query = f"""SELECT count(*) FROM decisions WHERE time >= {_BEGUN} - %s
             AND NOT EXISTS (SELECT FROM outcomes WHERE outcomes.event_id = decisions.event_id)"""
         with self.pool.connection() as connection:
             return int(_one(connection.execute(query, (window,)))[0])
