@@ -10,6 +10,7 @@ import pytest
 from projects import Clock, context, make_project, opened
 
 from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.evaluation.readers import read_export
 from bandit_forest.service.config.tables import RewardRule
 from bandit_forest.service.recovery.export import export_journal
 
@@ -41,6 +42,23 @@ def test_every_event_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert rows["expired"]["reward_time"] == datetime.fromtimestamp(EXPIRED_AT, UTC)
     assert (rows["learned"]["reward"], rows["learned"]["context.age"]) == (-1.0, None)
     assert rows["waiting"]["reward_time"] is None
+
+
+def test_decisions_have_the_version_of_the_model(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "data")
+    with opened(project) as decider:
+        decider.learn(context(), action="b", reward=1, propensity=0.25)
+        versions = {}
+        for number in range(5):
+            decided = decider.decide(context(number), event_id=f"e{number}")
+            versions[decided.event_id] = decider.forest.n_events
+            decider.reward(decided.event_id, 1)
+    export_journal(project, tmp_path / "events.parquet")
+    rows = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    assert rows[0]["model_version"] is None
+    assert {row["event_id"]: row["model_version"] for row in rows[1:]} == versions
+    (log,) = read_export(tmp_path / "events.parquet").batches()
+    assert log.versions.tolist() == [None, 1, 2, 3, 4, 5]
 
 
 def test_the_shadow_choice_is_a_column(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def _schema(features: Mapping[str, Feature]) -> pa.Schema:
         ("available_actions", pa.list_(pa.string())),
         ("reward", pa.float64()),
         ("reward_time", time),
+        ("model_version", pa.int64()),
         ("forest_action", pa.string()),
         ("forest_propensity", pa.float64()),
         ("forest_value", pa.float64()),

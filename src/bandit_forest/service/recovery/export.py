@@ -27,7 +27,8 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
 
     Columns: `event_id`, `time` (of the decision), `state` ('waiting', 'rewarded', 'expired', 'learned'), `action`,
     `propensity`, `available_actions` (a list, null when all that were enabled were available), `reward`, `reward_time`,
-    `forest_action`, `forest_propensity`, `forest_value` (shadow mode), and `context.NAME` for each field.
+    `model_version` (of decisions: the number of this journal's lessons before it), `forest_action`,
+    `forest_propensity`, `forest_value` (shadow mode), and `context.NAME` for each field.
 
     Parameters
     ----------
@@ -51,14 +52,16 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
 def _events(entries: Iterator[Entry]) -> Iterator[dict[str, Any]]:
     """Bring decisions and their rewards together; what waits is in memory, as in the service."""
     waiting: dict[str | None, dict[str, Any]] = {}
+    n_lessons = 0
     for entry in entries:
         if entry.kind == DECIDE:
-            waiting[entry.event_id] = _event(entry) | {"state": WAITING}
+            waiting[entry.event_id] = _event(entry) | {"state": WAITING, "model_version": n_lessons}
         elif entry.kind in (REWARD, EXPIRE):
             state = REWARDED if entry.kind == REWARD else EXPIRED
             yield waiting.pop(entry.event_id) | {"state": state, "reward": entry.reward, "reward_time": entry.time}
         elif entry.kind == LEARN:
             yield _event(entry) | {"state": LEARNED, "reward_time": entry.time}
+        n_lessons += entry.kind in (REWARD, EXPIRE, LEARN) and entry.reward is not None
     yield from waiting.values()
 
 
