@@ -10,7 +10,11 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sqlite3
+from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
+from itertools import accumulate, chain
 from pathlib import Path
 from zlib import crc32
 
@@ -18,13 +22,15 @@ from msgspec import msgpack
 
 from bandit_forest.service.journal.entries import Entry
 
-__all__ = ["MARK", "NO_LINK", "Mark", "acknowledged_seq", "first_link", "next_link"]
+__all__ = ["MARK", "NO_LINK", "Mark", "acknowledged_seq", "first_link", "insert_linked", "next_link"]
 
 MARK = "acknowledged"
 _BYTES = 16
 NO_LINK = bytes(_BYTES)
 """What the first file of a journal goes on from."""
 
+_NO_ROW = (None,) * (len(Entry._fields) + 1)
+_EXACT_ROWS = 64  # up to here there is a statement for each number of rows, beyond for multiples of 16
 _logger = logging.getLogger(__name__)
 _LINE = re.compile(rb"([0-9]{15}) ([0-9a-f]{8})\n")
 _encode = msgpack.Encoder().encode
@@ -49,6 +55,30 @@ def next_link(previous: bytes, entry: Entry) -> bytes:
     texts = (kind, event_id, action, context, available, forest_action)
     numbers = [None if number is None else number + 0.0 for number in (time, propensity, reward, *forest)]
     return blake2b(previous + _encode((seq, texts, numbers)), digest_size=_BYTES).digest()  # SQLite has no -0.0
+
+
+def insert_linked(connection: sqlite3.Connection, entries: Sequence[Entry], link: bytes) -> bytes:
+    """Write entries after the one with a link; return the link of the last of them.
+
+    One statement is one transaction and one fsync, and the interpreter's lock is released once.
+    """
+    size = len(entries) if len(entries) <= _EXACT_ROWS else -(-len(entries) // 16) * 16
+    links = list(accumulate(entries, next_link, initial=link))
+    rows = [(*entry, link) for entry, link in zip(entries, links[1:], strict=True)]
+    padding = (_NO_ROW,) * (size - len(entries))
+    connection.execute(_insert_statement(size), tuple(chain.from_iterable((*rows, *padding))))
+    return links[-1]
+
+
+@lru_cache
+def _insert_statement(size: int) -> str:
+    """Return the statement for a number of rows; rows without a number are padding.
+
+    A row that is there already was written by an attempt that seemed to fail.
+    """
+    row = f"({', '.join('?' * len(_NO_ROW))})"
+    rows = ", ".join([row] * size)
+    return f"INSERT OR IGNORE INTO entries SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL"
 
 
 class Mark:

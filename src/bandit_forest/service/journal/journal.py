@@ -8,17 +8,15 @@ import sqlite3
 import threading
 import time
 from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import Path
 
 from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.checkpoints import Checkpointer
 from bandit_forest.service.journal.commits import Commit
-from bandit_forest.service.journal.connections import insert
 from bandit_forest.service.journal.entries import Entry
 from bandit_forest.service.journal.files import create_file, file_path, first_seq, is_current, journal_files, last_seq
-from bandit_forest.service.journal.integrity import Mark, next_link
+from bandit_forest.service.journal.integrity import Mark, insert_linked
 
 __all__ = ["Journal"]
 
@@ -182,12 +180,9 @@ class Journal:
         return True
 
     def _insert(self, rows: Sequence[Entry]) -> None:
-        """Write rows and their links."""
         if not self._is_there():  # SQLite would go on writing a file that nobody finds again
             raise FileNotFoundError(f"'{self._file}' was moved or removed; put it back")
-        links = list(accumulate(rows, next_link, initial=self._link))
-        insert(self._connection, [(*row, link) for row, link in zip(rows, links[1:], strict=True)])
-        self._link = links[-1]
+        self._link = insert_linked(self._connection, rows, self._link)
 
     def _is_there(self) -> bool:
         """Return whether the file that is open is still the one in the folder."""
