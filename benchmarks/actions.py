@@ -1,12 +1,13 @@
 """Actions with features: the forest over pairs beside its rivals, on two worlds with exact regret.
 
-Run `python benchmarks/actions.py`; rows go to results/actions.jsonl as they come, and none is played again.
+Run `python benchmarks/actions.py`; rows go to results/actions.jsonl.gz as they come, and none is played again.
 With `--table` the rows that are there become the table of docs/actions.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from bandit_forest.baselines.pairs import HybridLinUCB, SharedLinUCB
 from offered.play import WORLDS, Entrant, Score, play
 from offered.policies import Forest, LightGbm, Linear, VowpalWabbit
 
-RESULTS = Path(__file__).parents[1] / "results" / "actions.jsonl"
+RESULTS = Path(__file__).parents[1] / "results" / "actions.jsonl.gz"
 SETTINGS = ("--squarecb --gamma_scale 1000 -l 2 -q ca", "--regcbopt --mellowness 0.01 -l 0.5 -q ca")
 """Of Vowpal Wabbit: the best of six and the other rule, on structure seed 101 and 10,000 events; as are the widths."""
 ENTRANTS = (
@@ -70,13 +71,16 @@ def _play(entrant: Entrant, world: str, seed: int, n_events: int) -> None:
     made = WORLDS[world](structure_seed=seed)
     score = play(entrant.make(made), made, n_events=n_events, seed=seed)
     row = wanted | {name: round(value, 5) for name, value in score._asdict().items()}
-    with RESULTS.open("a") as file:
+    with gzip.open(RESULTS, "at") as file:
         file.write(json.dumps(row) + "\n")
     print(row, flush=True)
 
 
 def _rows() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    if not RESULTS.exists():
+        return []
+    with gzip.open(RESULTS, "rt") as file:
+        return [json.loads(line) for line in file]
 
 
 def _names(row: dict[str, Any]) -> tuple[str, str, str, int]:
