@@ -21,7 +21,7 @@ test-peers: .venv/peers $(SAMPLES)
 
 # Launchers on a real Ray cluster.
 test-ray: .venv/ray
-	$(BIN)/pytest tests/distributed/test_ray.py
+	$(BIN)/pytest tests/distributed
 
 check: .venv/installed
 	$(BIN)/ruff check .
