@@ -95,7 +95,11 @@ class VowpalWabbit:
     def predict(self, offer: Offer) -> list[float]:
         """Return the probability of each offered action."""
         self._lines = examples_of(offer, named=self._named)
-        probabilities: list[float] = self._workspace.predict(self._lines)
+        return self.predict_texts(self._lines)
+
+    def predict_texts(self, lines: list[str]) -> list[float]:
+        """Return the probabilities of an event whose examples are made already."""
+        probabilities: list[float] = self._workspace.predict(lines)
         return probabilities
 
     def learn(self, offer: Offer, action: int) -> None:
