@@ -112,7 +112,7 @@ void GreedyGrowth::remember(const Observation& event) {
 
 void GreedyGrowth::learn(const Observation& event, std::span<const std::uint32_t> leaves, Range trees) {
     learn_trees(event, leaves, trees);
-    if (trees.first == 0) {
+    if (trees.first == 0 && trees.last > 0) {  // a member without trees may stand there too
         learn_line(event);
     }
 }
