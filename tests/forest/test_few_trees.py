@@ -18,6 +18,5 @@ def test_threads_without_trees_change_nothing(n_trees):
     forests = [BanditForest(n_variables=20, n_actions=3, n_trees=n_trees, n_threads=n) for n in (1, 2, 3)]
     for forest in forests:
         forest.learn_many(contexts, actions, rewards, propensities=propensities)
-    means = [forest.mean_rewards(contexts[:200]) for forest in forests]
-    assert np.array_equal(means[0], means[1])
-    assert np.array_equal(means[0], means[2])
+    saved = {forest._to_bytes() for forest in forests}
+    assert len(saved) == 1
