@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.baselines.tally import Tally
+from bandit_forest.baselines.action_counts import ActionCounts
 from bandit_forest.parameters import MOST_ACTIONS, check_share
 from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.validation import check_int
@@ -54,7 +54,7 @@ class SuccessiveElimination(CheckedPolicy):
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         check_int(n_actions, "n_actions", type(self).__name__, high=MOST_ACTIONS)
         self._delta = check_share(delta, "delta", type(self).__name__)
-        self._tally = Tally(self._n_actions)
+        self._counts = ActionCounts(self._n_actions)
         self._remaining = list(range(self._n_actions))
         self._rounds = 0  # rewards that each remaining action has at least
 
@@ -65,21 +65,21 @@ class SuccessiveElimination(CheckedPolicy):
 
     def _decide(self, _context: NDArray[np.uint8], available: NDArray[np.bool_] | None) -> Decision:
         action = self._least_taken(self._remaining) if available is None else self._choose_among(available)
-        self._tally.decided(action)
+        self._counts.decided(action)
         return Decision(action, 1.0)
 
     def _choose_among(self, available: NDArray[np.bool_]) -> int:
         remaining = [k for k in self._remaining if available[k]]
         if remaining:
             return self._least_taken(remaining)
-        return max(np.flatnonzero(available).tolist(), key=self._tally.mean)
+        return max(np.flatnonzero(available).tolist(), key=self._counts.mean)
 
     def _least_taken(self, actions: list[int]) -> int:
-        return min(actions, key=self._tally.taken.__getitem__)
+        return min(actions, key=self._counts.taken.__getitem__)
 
     def _learn(self, _context: NDArray[np.uint8], action: int, reward: float, _propensity: float) -> None:
-        self._tally.learned(action, reward)
-        rounds = min(self._tally.rewarded[k] for k in self._remaining)
+        self._counts.learned(action, reward)
+        rounds = min(self._counts.rewarded[k] for k in self._remaining)
         if rounds > self._rounds:
             self._rounds = rounds
             self._eliminate()
@@ -87,5 +87,5 @@ class SuccessiveElimination(CheckedPolicy):
     def _eliminate(self) -> None:
         log_hypotheses = math.log(4.0 * self._n_actions * self._rounds**2 / self._delta)
         bound = 2.0 * math.sqrt(log_hypotheses / (2.0 * self._rounds))
-        best = max(self._tally.mean(k) for k in self._remaining)
-        self._remaining = [k for k in self._remaining if best - self._tally.mean(k) < bound]
+        best = max(self._counts.mean(k) for k in self._remaining)
+        self._remaining = [k for k in self._remaining if best - self._counts.mean(k) < bound]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.baselines.tally import Tally
+from bandit_forest.baselines.action_counts import ActionCounts
 from bandit_forest.parameters import MOST_ACTIONS
 from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.validation import check_int
@@ -49,22 +49,22 @@ class UCB(CheckedPolicy):
     def __init__(self, *, n_variables: int, n_actions: int) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         check_int(n_actions, "n_actions", type(self).__name__, high=MOST_ACTIONS)
-        self._tally = Tally(self._n_actions)
+        self._counts = ActionCounts(self._n_actions)
 
     def _decide(self, _context: NDArray[np.uint8], available: NDArray[np.bool_] | None) -> Decision:
         candidates = range(self._n_actions) if available is None else np.flatnonzero(available).tolist()
         action = self._most_promising(candidates)
-        self._tally.decided(action)
+        self._counts.decided(action)
         return Decision(action, 1.0)
 
     def _most_promising(self, candidates: Sequence[int]) -> int:
         """Return the candidate with the highest bound; one that was never taken has no bound and comes first."""
-        tally = self._tally
-        untried = [action for action in candidates if tally.taken[action] == 0]
+        counts = self._counts
+        untried = [action for action in candidates if counts.taken[action] == 0]
         if untried:
             return untried[0]
-        growth = 2.0 * math.log(sum(tally.taken))
-        return max(candidates, key=lambda action: tally.mean(action) + math.sqrt(growth / tally.taken[action]))
+        growth = 2.0 * math.log(sum(counts.taken))
+        return max(candidates, key=lambda action: counts.mean(action) + math.sqrt(growth / counts.taken[action]))
 
     def _learn(self, _context: NDArray[np.uint8], action: int, reward: float, _propensity: float) -> None:
-        self._tally.learned(action, reward)
+        self._counts.learned(action, reward)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["Tally"]
+__all__ = ["ActionCounts"]
 
 
-class Tally:
+class ActionCounts:
     """How often each action was taken, how often its reward came, and what it earned.
 
     An action whose reward is still to come counts as taken. Otherwise a policy that is certain of its next choice would
@@ -20,12 +20,12 @@ class Tally:
 
     Examples
     --------
-    >>> tally = Tally(2)
-    >>> tally.decided(0)
-    >>> tally.taken, tally.mean(0)
+    >>> counts = ActionCounts(2)
+    >>> counts.decided(0)
+    >>> counts.taken, counts.mean(0)
     ([1, 0], 1.0)
-    >>> tally.learned(0, 0.25)
-    >>> tally.taken, tally.mean(0)
+    >>> counts.learned(0, 0.25)
+    >>> counts.taken, counts.mean(0)
     ([1, 0], 0.25)
     """
 
