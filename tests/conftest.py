@@ -17,6 +17,7 @@ _NEEDS = {
     "bandit/test_newcomer.py": _FRAMES,
     "benchmarks": ("rich",),
     "cli": ("typer",),
+    "distributed/test_local.py": ("rich",),
     "docs": ("typer", "httpx", "msgspec"),
     "encoding/test_encoding.py": (*_FRAMES, "sklearn"),
     "evaluation": ("typer", "pyarrow"),
