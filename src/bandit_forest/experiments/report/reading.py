@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from bandit_forest.experiments.catalogue import EXPERIMENTS, Experiment, Made, S
 from bandit_forest.experiments.report.results import Result, Results
 from bandit_forest.experiments.run.records import SUFFIX, Records, read_records
 
-__all__ = ["NoResultsError", "read_results"]
+__all__ = ["NoResultsError", "is_of_another_kind", "read_results"]
 
 
 class NoResultsError(BanditForestError, FileNotFoundError):
@@ -24,7 +25,8 @@ class NoResultsError(BanditForestError, FileNotFoundError):
 
 def read_results(out: Path) -> list[Results]:
     """Return the results of all experiments in a folder and below it, in the order of the catalogue."""
-    read = ((path.relative_to(out), read_records(path)) for path in sorted(out.rglob(f"*{SUFFIX}")))
+    paths = [path for path in sorted(out.rglob(f"*{SUFFIX}")) if not is_of_another_kind(path)]
+    read = ((path.relative_to(out), read_records(path)) for path in paths)
     found = [_results(path, records.run, records) for path, records in read if records.run and records.trials]
     if not found:
         raise NoResultsError(
@@ -33,6 +35,16 @@ def read_results(out: Path) -> list[Results]:
     order = [*EXPERIMENTS, *(results.experiment.id for results in found)]
     found.sort(key=lambda results: order.index(results.experiment.id))
     return [replace(results, results=[*results.results, *_beside(results, found)]) for results in found]
+
+
+def is_of_another_kind(path: Path) -> bool:
+    """Return whether a file holds rows of something else than an experiment; a damaged file is not of another kind."""
+    with path.open(encoding="utf-8") as file:
+        try:
+            first = json.loads(file.readline())
+        except ValueError:
+            return False
+    return isinstance(first, dict) and "run" not in first
 
 
 def _results(path: Path, run: dict[str, Any], records: Records) -> Results:
