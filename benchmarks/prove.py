@@ -23,7 +23,7 @@ PROOFS = {
     "byte-streams": (20, "5,000 raw streams of bytes each, over real connections"),
     "soak": (1, "two hours under full load, or SOAK_MINUTES"),
     "migration": (1, "a journal of a million events carried over into another definition"),
-    "archive": (20, "50,000 mutated saved forests each, through libFuzzer and AddressSanitizer"),
+    "archive": (100, "10,000 mutated saved forests each, through libFuzzer and AddressSanitizer"),
 }
 
 
