@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
@@ -55,6 +56,7 @@ void share(const typename Growth::Settings& settings, const examples::Events& ev
         },
     };
     std::vector<std::jthread> threads;
+    threads.reserve(std::size(works));
     for (const auto& work : works) {
         threads.emplace_back([&work] {
             for (int i = 0; i < 5; ++i) {
