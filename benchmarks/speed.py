@@ -21,39 +21,41 @@ from rich.table import Table
 
 from bandit_forest.errors import BanditForestError
 from bandit_forest.worlds.datasets import load
+from contest.policies.vowpal_wabbit import N_BITS
 from harness.rivals import ForestKind, Measurement, make_forest, play_forest, play_vowpal_wabbit
 from harness.streams import batches, make_world
 
-VOWPAL_WABBIT = "--squarecb"
+RIVALS = ("--squarecb", "--squarecb -q ::", f"--squarecb -q :: -b {N_BITS}")
 FORESTS = (
     ForestKind(),
     ForestKind(n_threads=2),
     ForestKind(fractions=True),
-    ForestKind(n_trees=10),
-    ForestKind(paper=True),
+    ForestKind(n_trees=8),
+    ForestKind(n_trees=100, paper=True),
 )
-FOREST_SIZES = (10, 25, 50, 100, 200)
+FOREST_SIZES = (8, 16, 32, 64)
 
 
 def main() -> None:
     """Measure, print tables and write the figures to a file."""
     arguments = _arguments()
-    console = Console(width=120)
+    console = Console(width=170)
     worlds = ["hidden tree"] + (["covtype"] if _has_covtype(arguments.data, console) else [])
     results: dict[str, Any] = {"events": arguments.events, "python": sys.version.split()[0]}
     for world in worlds:
         stream = world, arguments.data, arguments.events, arguments.seed
-        rival = _alone(play_vowpal_wabbit, *stream, VOWPAL_WABBIT)
+        rivals = {f"vw {settings}": _alone(play_vowpal_wabbit, *stream, settings) for settings in RIVALS}
         forests = {kind.label: _alone(play_forest, *stream, kind) for kind in FORESTS}
-        console.print(_rival_table(world, arguments.events, forests, rival))
-        results[world] = {name: one._asdict() for name, one in (forests | {"vowpal_wabbit": rival}).items()}
+        console.print(_rival_table(world, arguments.events, forests, rivals))
+        results[world] = {name: one._asdict() for name, one in (forests | rivals).items()}
     quarter = worlds[-1], arguments.data, arguments.events // 4, arguments.seed
     sizes = {n_trees: _alone(play_forest, *quarter, ForestKind(n_trees=n_trees)) for n_trees in FOREST_SIZES}
     console.print(_size_table(worlds[-1], arguments.events // 4, sizes))
     single = _alone(_call_microseconds, *quarter)
-    for name, microseconds in single.items():
+    for name, (median, rare, longest) in single.items():
         console.print(
-            f"one {name} from Python, 100 trees, after {arguments.events // 4:,} events: {microseconds:.1f} µs"
+            f"one {name} from Python after {arguments.events // 4:,} events: median {median:.1f} µs, "
+            f"99.99th percentile {rare:.0f} µs, longest {longest:.0f} µs"
         )
     imported = min(_import_seconds() for _ in range(5))
     console.print(f"import bandit_forest: {1000 * imported:.0f} ms more than an empty interpreter")
@@ -91,15 +93,16 @@ def _alone(function: Callable[..., Any], *arguments: object) -> Any:
         return pool.apply(function, arguments)
 
 
-def _rival_table(world: str, n_events: int, forests: dict[str, Measurement], rival: Measurement) -> Table:
+def _rival_table(world: str, n_events: int, forests: dict[str, Measurement], rivals: dict[str, Measurement]) -> Table:
     table = Table(title=f"{world}, first {n_events:,} events")
-    for column in ("policy", "events/s", "ratio to vw", "average reward", "bytes per tree", "peak MB"):
+    ratios = [f"ratio to {name}" for name in rivals]
+    for column in ("policy", "events/s", *ratios, "average reward", "bytes per tree", "peak MB"):
         table.add_column(column, justify="left" if column == "policy" else "right")
-    for name, measured in (forests | {f"vw {VOWPAL_WABBIT}": rival}).items():
+    for name, measured in (forests | rivals).items():
         table.add_row(
             name,
             f"{n_events / measured.seconds:,.0f}",
-            f"{rival.seconds / measured.seconds:.2f}",
+            *(f"{rival.seconds / measured.seconds:.2f}" for rival in rivals.values()),
             f"{measured.average_reward:.4f}",
             "" if measured.bytes_per_tree is None else f"{measured.bytes_per_tree:,.0f}",
             f"{measured.peak_megabytes:,.0f}",
@@ -120,8 +123,8 @@ def _size_table(world: str, n_events: int, sizes: dict[int, Measurement]) -> Tab
     return table
 
 
-def _call_microseconds(world: str, data: str | None, n_events: int, seed: int) -> dict[str, float]:
-    """Return the median time of single calls on a forest that has learned."""
+def _call_microseconds(world: str, data: str | None, n_events: int, seed: int) -> dict[str, list[float]]:
+    """Return median, 99.99th percentile and maximum of the time of single calls while trees are renewed."""
     forest = make_forest(make_world(world, data), seed, ForestKind())
     *stream, last = batches(world, data, n_events, seed)
     for batch in stream:
@@ -134,7 +137,7 @@ def _call_microseconds(world: str, data: str | None, n_events: int, seed: int) -
         forest.learn(context, decision.action, reward[decision.action], propensity=decision.propensity)
         times["decide"].append(decided - start)
         times["learn"].append(time.perf_counter() - decided)
-    return {name: 1e6 * float(np.median(values)) for name, values in times.items()}
+    return {name: (1e6 * np.percentile(values, (50, 99.99, 100))).tolist() for name, values in times.items()}
 
 
 def _import_seconds() -> float:

@@ -32,7 +32,7 @@ FRACTIONS = 0.1, 0.9
 class ForestKind(NamedTuple):
     """Which forest plays."""
 
-    n_trees: int = 100
+    n_trees: int = 32
     n_threads: int = 1
     paper: bool = False
     fractions: bool = False
