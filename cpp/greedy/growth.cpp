@@ -40,7 +40,7 @@ BANDIT_FOREST_CPU_DISPATCH
 void GreedyGrowth::estimate(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves, Range trees,
                             std::span<Partial> out) const {
     estimate_trees(leaves, trees, out);
-    if (trees.first == 0) {
+    if (trees.first == 0 && trees.last > 0) {  // a member without trees may stand there too
         estimate_line(context, out);
     }
 }
