@@ -7,6 +7,7 @@ python benchmarks/prove.py --help
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -37,6 +38,7 @@ def main() -> None:
         proof.add_argument("--results", type=Path, default=Path(__file__).parents[1] / "results" / "proofs")
     options = parser.parse_args()
     run: Callable[[int], dict[str, Any]] = import_module(f"proofs.{options.proof.replace('-', '_')}").run_part
+    logging.getLogger("bandit_forest").setLevel(logging.ERROR)  # damage is warned about all the time
     record = Record(options.results / f"{options.proof}.jsonl")
     run_parts(record, range(options.parts), run, Console(highlight=False))
 

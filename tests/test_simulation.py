@@ -108,9 +108,9 @@ def test_progress_is_told_up_to_the_last_event():
 def test_a_policy_goes_on_from_what_it_has_learned():
     policy = UCB(n_variables=10, n_actions=3)
     simulate(policy, WORLD, n_events=1_000, seed=0)
-    assert sum(policy._tally.taken) == 1_000
+    assert sum(policy._counts.taken) == 1_000
     simulate(policy, WORLD, n_events=500, seed=1)
-    assert sum(policy._tally.taken) == 1_500
+    assert sum(policy._counts.taken) == 1_500
 
 
 @pytest.mark.parametrize(("n_events", "n_rows", "expected"), [(10, 2, [5, 10]), (3, 10, [1, 2, 3]), (7, 1, [7])])

@@ -7,7 +7,6 @@ is put on a disk in memory, and the service recovers from it.
 from __future__ import annotations
 
 import hashlib
-import logging
 import random
 import shutil
 import tempfile
@@ -37,7 +36,6 @@ class LostError(AssertionError):
 
 def run_part(part: int, *, most_states: int | None = None) -> dict[str, Any]:
     """Record a run, and recover from every state that a power cut may leave."""
-    logging.getLogger("bandit_forest").setLevel(logging.ERROR)  # marks that are not whole are passed over all the time
     with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as name:
         folder = Path(name)
         changes = record_workload(folder, seed=part)
