@@ -9,14 +9,13 @@ import pytest
 from bandit_forest.experiments import EXPERIMENTS
 from bandit_forest.experiments.report import read_results
 from bandit_forest.experiments.report.pages import fill_tables
-from bandit_forest.experiments.report.reading import is_of_another_kind
 from bandit_forest.experiments.report.results import Results
 from bandit_forest.experiments.run.description import describe_setting
-from bandit_forest.experiments.run.records import read_records
+from bandit_forest.experiments.run.records import read_records, result_files
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-FILES = [path for path in sorted(RESULTS.rglob("*.jsonl")) if not is_of_another_kind(path)]
+FILES = result_files(RESULTS)
 
 pytestmark = pytest.mark.skipif(not FILES, reason="results are not part of a source distribution")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,9 +13,9 @@ import numpy as np
 from bandit_forest.errors import BanditForestError
 from bandit_forest.experiments.catalogue import EXPERIMENTS, Experiment, Made, Setting
 from bandit_forest.experiments.report.results import Result, Results
-from bandit_forest.experiments.run.records import SUFFIX, Records, read_records
+from bandit_forest.experiments.run.records import Records, read_records, result_files
 
-__all__ = ["NoResultsError", "is_of_another_kind", "read_results"]
+__all__ = ["NoResultsError", "read_results"]
 
 
 class NoResultsError(BanditForestError, FileNotFoundError):
@@ -25,7 +24,7 @@ class NoResultsError(BanditForestError, FileNotFoundError):
 
 def read_results(out: Path) -> list[Results]:
     """Return the results of all experiments in a folder and below it, in the order of the catalogue."""
-    paths = [path for path in sorted(out.rglob(f"*{SUFFIX}")) if not is_of_another_kind(path)]
+    paths = result_files(out)
     read = ((path.relative_to(out), read_records(path)) for path in paths)
     found = [_results(path, records.run, records) for path, records in read if records.run and records.trials]
     if not found:
@@ -35,16 +34,6 @@ def read_results(out: Path) -> list[Results]:
     order = [*EXPERIMENTS, *(results.experiment.id for results in found)]
     found.sort(key=lambda results: order.index(results.experiment.id))
     return [replace(results, results=[*results.results, *_beside(results, found)]) for results in found]
-
-
-def is_of_another_kind(path: Path) -> bool:
-    """Return whether a file holds rows of something else than an experiment; a damaged file is not of another kind."""
-    with path.open(encoding="utf-8") as file:
-        try:
-            first = json.loads(file.readline())
-        except ValueError:
-            return False
-    return isinstance(first, dict) and "run" not in first
 
 
 def _results(path: Path, run: dict[str, Any], records: Records) -> Results:

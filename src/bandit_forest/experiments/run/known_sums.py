@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.experiments.run.records import SUFFIX, read_records
+from bandit_forest.experiments.run.records import read_records, result_files
 
 __all__ = ["KnownSums", "known_sums"]
 
@@ -27,7 +27,7 @@ def known_sums(out: Path, run: dict[str, Any]) -> KnownSums:
         Description of the run that is to be started.
     """
     sums: KnownSums = {}
-    for path in sorted(out.rglob(f"*{SUFFIX}")) if run["data"] else ():
+    for path in result_files(out) if run["data"] else ():
         records = read_records(path)
         if records.run is None or any(records.run[name] != run[name] for name in ("points", "comparator")):
             continue

@@ -32,6 +32,7 @@ __all__ = [
     "append_trial",
     "open_run",
     "read_records",
+    "result_files",
     "results_file",
     "trial_lines",
 ]
@@ -74,6 +75,21 @@ class Records:
 def results_file(out: Path, experiment: str) -> Path:
     """Return the results file of an experiment in the folder of all results."""
     return out / f"{experiment}{SUFFIX}"
+
+
+def result_files(out: Path) -> list[Path]:
+    """Return the files of a folder and its subfolders that hold rows of experiments, in order of their names."""
+    return [path for path in sorted(out.rglob(f"*{SUFFIX}")) if not _is_of_another_kind(path)]
+
+
+def _is_of_another_kind(path: Path) -> bool:
+    """Return whether a file holds rows of something else than an experiment; a damaged file is not of another kind."""
+    with path.open(encoding="utf-8") as file:
+        try:
+            first = json.loads(file.readline())
+        except ValueError:
+            return False
+    return isinstance(first, dict) and "run" not in first
 
 
 def read_records(path: Path) -> Records:
