@@ -16,7 +16,7 @@ HAS_EXTRAS = find_spec("msgspec") is not None
 
 
 def pytest_report_header() -> str:
-    """Say when tests are left out."""
+    """Report when tests are left out."""
     return "" if HAS_EXTRAS else "without the extra 'service': only files with tests of the engine are collected"
 
 

@@ -45,7 +45,7 @@ def all_blocks() -> list[Block]:
 
 
 def commands() -> list[tuple[str, str]]:
-    """Give all commands: the lines of shell blocks, and those of ours within sentences."""
+    """Return all commands: the lines of shell blocks, and those of ours within sentences."""
     lines = []
     for page, language, text in all_blocks():
         if language in SHELL and page not in RUN_BY:

@@ -70,7 +70,7 @@ class Clock:
     now = 1_000_000.0
 
     def __call__(self) -> float:
-        """Give the time."""
+        """Return the time."""
         return self.now
 
 
