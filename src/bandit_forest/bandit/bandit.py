@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import archive
 from bandit_forest.bandit import batches
+from bandit_forest.bandit.action_registry import REMOVED, ActionRegistry, Available, check_action_names
 from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
 from bandit_forest.bandit.forests import make_forest, takes_order
 from bandit_forest.bandit.model import Lesson, Model
 from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
-from bandit_forest.bandit.registry import REMOVED, ActionRegistry, Available, check_action_names
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.bandit.action_registry import Available
 from bandit_forest.bandit.decisions import BanditDecisions
 from bandit_forest.bandit.features.tables import Table, checked_columns, read_table
 from bandit_forest.bandit.model import EncodedContext, Lesson
-from bandit_forest.bandit.registry import Available
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.validation import check_fractions
 

@@ -9,12 +9,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.bandit.action_registry import Available
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.fitting import kind_of, tell_features
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.features.schema import Schema
 from bandit_forest.bandit.features.values import as_context, plain
-from bandit_forest.bandit.registry import Available
 from bandit_forest.compiled import CompiledPolicy
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.forest import BanditForest

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bandit_forest.bandit.action_registry import ActionRegistry
 from bandit_forest.bandit.features.kinds import KINDS, Feature, default_feature, feature_from_json, feature_to_json
 from bandit_forest.bandit.forests import all_parameters, takes_order
 from bandit_forest.bandit.model import WarmUpRule
-from bandit_forest.bandit.registry import ActionRegistry
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_int

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from bandit_forest.bandit.registry import LONGEST_NAME, ActionRegistry, check_action_names, is_name
+from bandit_forest.bandit.action_registry import LONGEST_NAME, ActionRegistry, check_action_names, is_name
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_number

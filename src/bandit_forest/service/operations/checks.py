@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from bandit_forest.bandit.action_registry import LONGEST_NAME, REMOVED, Available
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.model import EncodedContext
-from bandit_forest.bandit.registry import LONGEST_NAME, REMOVED, Available
 from bandit_forest.errors import shown
 from bandit_forest.service.domain.state import State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError

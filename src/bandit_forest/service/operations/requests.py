@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from bandit_forest.bandit.registry import LONGEST_NAME
+from bandit_forest.bandit.action_registry import LONGEST_NAME
 from bandit_forest.errors import shown
 from bandit_forest.service.errors import InvalidRequestError
 

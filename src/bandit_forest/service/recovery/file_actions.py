@@ -6,7 +6,7 @@ import logging
 
 import msgspec
 
-from bandit_forest.bandit.registry import DISABLED, ENABLED, REMOVED
+from bandit_forest.bandit.action_registry import DISABLED, ENABLED, REMOVED
 from bandit_forest.service.domain.state import ServiceContext, State
 from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, FILE, Entry
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from bandit_forest.bandit.registry import Available
+from bandit_forest.bandit.action_registry import Available
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.service.domain.events import LEARNED, Event
 from bandit_forest.service.domain.state import State, fingerprint

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from bandit_forest.bandit.action_registry import ActionRegistry
 from bandit_forest.bandit.errors import ActionError, CapacityError, UnknownActionError
-from bandit_forest.bandit.registry import ActionRegistry
 from bandit_forest.service.errors import ServiceError, StorageError
 from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE
 from bandit_forest.service.operations.requests import ActionRequest, invalid
