@@ -15,7 +15,7 @@ from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.journal.files import last_seq, read_entries, read_identities
 from bandit_forest.service.recovery.replay import replay
-from bandit_forest.service.recovery.snapshots import load_snapshot, snapshot_files
+from bandit_forest.service.recovery.snapshot_choice import newest_snapshot
 
 __all__ = ["BASE", "Recovered", "StorageFolder", "journal_end", "open_folder", "rebuild", "recover"]
 
@@ -106,7 +106,7 @@ def recover(folder: StorageFolder, *, until: int | None = None) -> Recovered:
             "lessons of the journal anew.",
             folder.recomputed_from,
         )
-    state = _last_good(folder, last)
+    state = newest_snapshot(folder.path, folder.project, folder.identity.engine, last) or folder.empty_state()
     first = state.seq
     entries = read_entries(folder.path, after=first, until=last)
     n_differing = replay(state, entries, recomputed_from=folder.recomputed_from)
@@ -125,20 +125,3 @@ def rebuild(folder: StorageFolder, *, until: int | None = None) -> State:
     state = folder.empty_state()
     replay(state, read_entries(folder.path, until=until), recomputed_from=folder.recomputed_from)
     return state
-
-
-def _last_good(folder: StorageFolder, last: int) -> State:
-    """Load the newest snapshot that is whole and of this engine; an empty state when there is none."""
-    for file in reversed(snapshot_files(folder.path)):
-        try:
-            state = load_snapshot(file, folder.project, folder.identity.engine)
-        except DamagedFileError as error:
-            _logger.warning("A snapshot is passed over: %s", error)
-            continue
-        if state.seq > last:
-            raise DamagedFileError(
-                f"'{file}' goes up to entry {state.seq}, but the journal in '{folder.path}' ends with entry {last}: "
-                "put its missing files back."
-            )
-        return state
-    return folder.empty_state()
