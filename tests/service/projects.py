@@ -16,7 +16,7 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, Storage
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.commits import Commit
-from bandit_forest.service.operations import actions, evaluation, explain, reward, status
+from bandit_forest.service.operations import actions, evaluation, expiry, explain, reward, status
 from bandit_forest.service.operations.checks import check_context
 from bandit_forest.service.operations.decide import decide, decide_many
 from bandit_forest.service.operations.requests import (
@@ -149,7 +149,7 @@ class Decider:
         return _told(Changed, actions.remove_action(self.context, _read(ActionRequest, {"name": name})))
 
     def expire(self, **limit: int) -> int:
-        return reward.expire(self.context, **limit)
+        return expiry.expire(self.context, **limit)
 
     def mean_rewards(self, context: dict[str, Any]) -> dict[str, float | None] | None:
         bandit, encoded = self.context.bandit, check_context(self.state, context)[0]

@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from bandit_forest.service.errors import ServiceError
-from bandit_forest.service.operations.reward import expire
+from bandit_forest.service.operations.expiry import expire
 from bandit_forest.service.recovery.start import Service
 
 __all__ = ["run_background"]

@@ -17,9 +17,9 @@ from bandit_forest.service.operations.checks import (
     check_event_id,
     request_fingerprint,
 )
+from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest
 from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result, refusal
-from bandit_forest.service.operations.reward import expire_early
 
 __all__ = ["decide", "decide_many", "estimates_of"]
 

@@ -1,18 +1,15 @@
-"""Rewards: of events that wait, of events whose window is over, and of events decided elsewhere."""
+"""Rewards are learned: of events that wait, and of events decided elsewhere."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
-from itertools import islice, takewhile
 from typing import NoReturn, TypeVar
 
-from bandit_forest.bandit.model import Lesson
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event
 from bandit_forest.service.domain.state import ServiceContext, fingerprint
-from bandit_forest.service.errors import InvalidRequestError, ServiceError, StorageError
+from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.commits import Commit
-from bandit_forest.service.journal.entries import EXPIRE, LEARN, REWARD, Entry
+from bandit_forest.service.journal.entries import LEARN, REWARD, Entry
 from bandit_forest.service.operations.checks import (
     check_action,
     check_context,
@@ -30,48 +27,18 @@ from bandit_forest.service.operations.results import (
     RewardedBatch,
     refusal,
 )
+from bandit_forest.service.operations.work import Work
 
-__all__ = ["expire", "expire_early", "learn", "learn_many", "reward", "reward_many"]
-
-_logger = logging.getLogger(__name__)
+__all__ = ["learn", "learn_many", "reward", "reward_many"]
 
 _Request = TypeVar("_Request", RewardRequest, LearnRequest)
 _Answer = TypeVar("_Answer", Rewarded, Learned)
 
 
-class _Work:
-    """What a request or a batch adds up to: entries for the journal, and lessons for the forest."""
-
-    def __init__(self, service: ServiceContext) -> None:
-        self.now = service.now()
-        self._service = service
-        self._entries: list[Entry] = []
-        self._lessons: list[Lesson] = []
-
-    @property
-    def next_seq(self) -> int:
-        """The number of the next entry."""
-        return self._service.state.seq + len(self._entries) + 1
-
-    def add(self, entry: Entry, lesson: Lesson | None) -> None:
-        """Add an entry that has been applied, and its lesson; one of the warm-up may change how the next is read."""
-        self._entries.append(entry)
-        if lesson is not None and self._service.bandit.model.policy is None:
-            self._service.bandit.model.learn(lesson)
-        elif lesson is not None:
-            self._lessons.append(lesson)
-
-    def finish(self) -> Commit:
-        """Hand the entries over, and learn the lessons in the same order."""
-        commit = self._service.record(self._entries)
-        self._service.bandit.model.learn_many(self._lessons)
-        return commit
-
-
 def reward(service: ServiceContext, request: RewardRequest) -> Result[Rewarded]:
     """Learn the reward of a waiting event."""
     service.check_storage()
-    work = _Work(service)
+    work = Work(service)
     answer = _reward(service, request, work)
     return Result(answer, work.finish())
 
@@ -85,7 +52,7 @@ def reward_many(service: ServiceContext, items: Iterable[RewardRequest | Invalid
 def learn(service: ServiceContext, request: LearnRequest) -> Result[Learned]:
     """Learn an event that was decided elsewhere; one with a known event_id is not learned again."""
     service.check_storage()
-    work = _Work(service)
+    work = Work(service)
     answer = _learn(service, request, work)
     return Result(answer, work.finish())
 
@@ -96,47 +63,14 @@ def learn_many(service: ServiceContext, items: Iterable[LearnRequest | InvalidRe
     return Result(LearnedBatch(answers), commit)
 
 
-def expire(service: ServiceContext, *, limit: int = 100) -> int:
-    """End the wait of at most `limit` events whose window is over, oldest first; return their number.
-
-    None while the disk refuses. To be called about once a second, and again at once while it returns `limit`.
-    """
-    rule = service.project.reward
-    try:
-        service.check_storage()
-    except StorageError:
-        return 0
-    waiting, now = service.state.waiting.values(), service.now()
-    due = takewhile(lambda event: now > event.time + rule.window_seconds, islice(waiting, limit))
-    return _expire(service, [event.event_id for event in due])
-
-
-def expire_early(service: ServiceContext, n_events: int) -> None:
-    """End the wait of the oldest events before their window is over, to make room for new ones."""
-    if service.expired_early == 0:
-        _logger.warning(
-            "As many events wait for their reward as [limits] waiting_events allows: the oldest expire early."
-        )
-    service.expired_early += _expire(service, list(islice(service.state.waiting, n_events)))
-
-
-def _expire(service: ServiceContext, event_ids: list[str]) -> int:
-    work, default = _Work(service), service.project.reward.default
-    for event_id in event_ids:
-        entry = Entry(work.next_seq, work.now, EXPIRE, event_id, reward=default)
-        work.add(entry, service.state.add_expiry(event_id, default, work.now))
-    work.finish()
-    return len(event_ids)
-
-
 def _together(
     service: ServiceContext,
     items: Iterable[_Request | InvalidRequestError],
     field: str,
-    one: Callable[[ServiceContext, _Request, _Work], _Answer],
+    one: Callable[[ServiceContext, _Request, Work], _Answer],
 ) -> tuple[list[_Answer | Refusal], Commit]:
     service.check_storage()
-    work = _Work(service)
+    work = Work(service)
     answers: list[_Answer | Refusal] = []
     try:
         for number, item in enumerate(items):
@@ -151,7 +85,7 @@ def _together(
     return answers, commit
 
 
-def _reward(service: ServiceContext, request: RewardRequest, work: _Work) -> Rewarded:
+def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewarded:
     event_id = check_event_id(request.event_id)
     value = check_reward(service.state, request.reward)
     event = service.state.waiting.get(event_id)
@@ -165,7 +99,7 @@ def _reward(service: ServiceContext, request: RewardRequest, work: _Work) -> Rew
     return Rewarded(event_id, value, ignored=False)
 
 
-def _learn(service: ServiceContext, request: LearnRequest, work: _Work) -> Learned:
+def _learn(service: ServiceContext, request: LearnRequest, work: Work) -> Learned:
     state, event_id = service.state, request.event_id
     mark = fingerprint(request.context, request.action, request.propensity, request.reward)
     known = None if event_id is None else state.event(check_event_id(event_id))
