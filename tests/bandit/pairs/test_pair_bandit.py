@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bandit_forest import Bandit, DamagedFileError, InvalidArgumentError
+from bandit_forest import Bandit, DamagedFileError, InvalidArgumentError, archive
 from bandit_forest.bandit import NumericFeature
 from bandit_forest.bandit.pairs import PairBandit
 
@@ -97,6 +97,17 @@ def test_a_saved_bandit_goes_on_as_if_it_had_never_stopped(tmp_path, n_events):
         for each, decision in zip((bandit, loaded), decisions, strict=True):
             each.learn(decision, reward=5.0)
     assert bandit.to_bytes() == loaded.to_bytes()
+
+
+@pytest.mark.parametrize("n_events", [20, 300])
+def test_parts_stay_as_they_were_taken_while_learning_goes_on(n_events):
+    """A snapshot packs them in a thread: during the warm-up, and after it."""
+    bandit, rng = taught(n_events), np.random.default_rng(5)
+    before, parts = bandit.to_bytes(), bandit.parts()
+    for _ in range(250):
+        context, actions = event(rng)
+        bandit.learn(bandit.decide(context, actions=actions), reward=1.0)
+    assert archive.pack(*parts) == before != bandit.to_bytes()
 
 
 def test_other_files_are_refused(tmp_path):

@@ -10,14 +10,14 @@ from bandit_forest.bandit.pairs.model import PairLesson, PairModel
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import DamagedFileError
 
-__all__ = ["pack", "unpack"]
+__all__ = ["parts_of", "unpack"]
 
 FORMAT = "bandit-forest pair bandit"
 VERSION = 1
 
 
-def pack(model: PairModel, rewards: RewardRange) -> bytes:
-    """Return the bytes of a file."""
+def parts_of(model: PairModel, rewards: RewardRange) -> tuple[dict[str, Any], bytes]:
+    """Return the header and the arrays of a file: all that must be taken while nobody learns."""
     forest, arrays = (None, b"") if model.forest is None else model.forest.to_parts()
     header = {
         "policy": "PairBandit",
@@ -32,7 +32,7 @@ def pack(model: PairModel, rewards: RewardRange) -> bytes:
         "lessons": [list(lesson) for lesson in model.lessons],
         "forest": forest,
     }
-    return archive.pack(header, arrays)
+    return header, arrays
 
 
 def unpack(data: bytes, name: str) -> tuple[PairModel, RewardRange]:

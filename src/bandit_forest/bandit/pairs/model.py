@@ -115,7 +115,11 @@ class PairModel:
         means: list[float] = self.forest.mean_rewards(*self._codes(offer), names=offer.names).tolist()
         return means
 
-    def learn(self, lessons: Sequence[PairLesson]) -> None:
+    def learn(self, lesson: PairLesson) -> None:
+        """Learn one lesson."""
+        self.learn_many([lesson])
+
+    def learn_many(self, lessons: Sequence[PairLesson]) -> None:
         """Learn lessons in their order; while the features are learned they wait."""
         if self.forest is not None:
             self._learn(lessons)
@@ -127,7 +131,7 @@ class PairModel:
             if len(self.lessons) >= self.warm_up_events:
                 contexts = [waiting.context for waiting in self.lessons]
                 self.fit(contexts, [waiting.features for waiting in self.lessons])
-                self.learn(lessons[number + 1 :])
+                self.learn_many(lessons[number + 1 :])
                 return
 
     def fit(self, contexts: Sequence[Read], actions: Sequence[Read]) -> None:

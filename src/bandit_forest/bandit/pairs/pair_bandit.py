@@ -196,7 +196,7 @@ class PairBandit:
                 number, features = self._read_action(action, 0, owner)
                 share = check_propensity(propensity, owner)
                 lesson = PairLesson(self.model.context.read(given), features, number, value, share)
-            self.model.learn([lesson])
+            self.model.learn(lesson)
 
     def decide_many(self, rows: Any, *, event: str, keys: Sequence[int | str | bytes] | None = None) -> PairDecisions:
         """Return a decision for each event of a table with one row per offered action; nothing is learned in between.
@@ -222,7 +222,7 @@ class PairBandit:
             refuse("decisions", owner, "what decide_many has returned", decisions)
         values = self.rewards.scale_many(self.rewards.check_many(rewards, len(decisions), owner))
         with self._lock:
-            self.model.learn(
+            self.model.learn_many(
                 [
                     PairLesson(decision.context, decision.features, decision.action, value, decision.propensity)
                     for decision, value in zip(decisions, values.tolist(), strict=True)
@@ -304,8 +304,12 @@ class PairBandit:
 
     def to_bytes(self) -> bytes:
         """Return the bytes of a saved bandit."""
+        return archive.pack(*self.parts())
+
+    def parts(self) -> tuple[dict[str, Any], bytes]:
+        """Return what a file holds, as it is now; packing it may be left to a thread."""
         with self._lock:
-            return file.pack(self.model, self.rewards)
+            return file.parts_of(self.model, self.rewards)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
