@@ -1,6 +1,7 @@
 """PairBandit: offered actions with features, from the first event on."""
 
 import math
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -108,6 +109,21 @@ def test_parts_stay_as_they_were_taken_while_learning_goes_on(n_events):
         context, actions = event(rng)
         bandit.learn(bandit.decide(context, actions=actions), reward=1.0)
     assert archive.pack(*parts) == before != bandit.to_bytes()
+
+
+def test_moments_of_the_warm_up_are_saved():
+    features = {"context_features": {"when": "time"}, "action_features": {"price": "numeric"}}
+    bandits = [PairBandit(**features, warm_up_events=40, forest=FOREST) for _ in range(2)]
+    for number in range(60):
+        if number == 20:
+            bandits[0] = PairBandit.from_bytes(bandits[0].to_bytes())
+        context = {"when": datetime(2026, 1, 1 + number % 28, number % 24, tzinfo=UTC)}
+        actions = [{"id": "a", "price": float(number % 7)}, {"id": "b", "price": float(number % 5)}]
+        decisions = [bandit.decide(context, actions=actions, key=number) for bandit in bandits]
+        assert decisions[0][:3] == decisions[1][:3]
+        for bandit, decision in zip(bandits, decisions, strict=True):
+            bandit.learn(decision, reward=float(number % 24 < 12))
+    assert bandits[0].to_bytes() == bandits[1].to_bytes()
 
 
 def test_other_files_are_refused(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from bandit_forest import archive
@@ -29,7 +30,7 @@ def parts_of(model: PairModel, rewards: RewardRange) -> tuple[dict[str, Any], by
         "declared": [_declared(side.features) for side in (model.context, model.action)],
         "sides": [side.to_json() for side in (model.context, model.action)],
         "n_draws": model.n_draws,
-        "lessons": [list(lesson) for lesson in model.lessons],
+        "lessons": json.loads(json.dumps(model.lessons, default=str)),  # a copy, in which moments are texts
         "forest": forest,
     }
     return header, arrays
