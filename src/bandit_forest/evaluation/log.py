@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,12 +13,21 @@ from bandit_forest.errors import refuse
 from bandit_forest.parameters import check_names
 from bandit_forest.validation import check_contexts, check_int
 
-__all__ = ["BATCH_SIZE", "Log", "Source"]
+__all__ = ["BATCH_SIZE", "Log", "Offered", "Source"]
 
 BATCH_SIZE = 10_000
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
+
+
+class Offered(NamedTuple):
+    """What one event of a log offered, for `PairBandit`."""
+
+    context: Mapping[str, Any]
+    """The features of the context."""
+    actions: Sequence[Mapping[str, Any]]
+    """The features of each offered action, with its `id`."""
 
 
 @runtime_checkable
@@ -61,6 +70,9 @@ class Log:
         is known.
     available
         Whether each action could be taken, one row per event; or None when all could.
+    offers
+        What each event offered, where actions have features; or None. An action is then its place in the offer, and
+        `action_names` are those of the places.
     versions
         The version of the model that decided; or None.
     times
@@ -92,6 +104,7 @@ class Log:
         features: Columns | None = None,
         probabilities: ArrayLike | None = None,
         available: ArrayLike | None = None,
+        offers: Sequence[Offered] | None = None,
         versions: ArrayLike | None = None,
         times: ArrayLike | None = None,
         columns: Columns | None = None,
@@ -112,6 +125,9 @@ class Log:
         n_variables = 0 if self.contexts is None else self.contexts.shape[1]
         self.variable_names = check_names(variable_names, "variable_names", "Log", n_variables, "x")
         self.probabilities = None if probabilities is None else _checked_probabilities(probabilities, self)
+        self.offers = None if offers is None else _checked_offers(offers, self)
+        if self.offers is not None and available is None:
+            available = np.arange(n_actions) < np.array([[len(offer.actions)] for offer in self.offers]).reshape(-1, 1)
         self.available = None if available is None else _checked_available(available, self)
         self.versions = None if versions is None else _column(np.asarray(versions), "versions", n_events)
         self.times = None if times is None else _numbers(times, "times", (n_events,), "seconds since 1970")
@@ -168,6 +184,10 @@ class Log:
         table: Floats = can * ((1.0 - self.propensities) / n_others)[:, None]
         table[np.arange(len(self)), self.actions] = self.propensities
         return table
+
+    def given(self, encoder: ContextEncoder | None) -> NDArray[Any]:
+        """Return what a policy decides on: the offers, where there are any, or else the encoded contexts."""
+        return self.encoded(encoder) if self.offers is None else self.offers
 
     def encoded(self, encoder: ContextEncoder | None) -> NDArray[np.uint8]:
         """Return the contexts: those of the log when `encoder` is None, else its features, encoded.
@@ -233,6 +253,17 @@ def _checked_available(available: ArrayLike, log: Log) -> NDArray[np.bool_]:
         "true for the action that was taken",
     )
     return array
+
+
+def _checked_offers(offers: Sequence[Offered], log: Log) -> NDArray[Any]:
+    if len(offers) != log.n_events:
+        refuse("offers", "Log", f"{log.n_events} offers, one per event", f"{len(offers)} offers")
+    column = np.empty(log.n_events, dtype=object)
+    for event, offer in enumerate(offers):
+        if not isinstance(offer, Offered) or not 1 <= len(offer.actions) <= log.n_actions:
+            refuse(f"offers[{event}]", "Log", f"an Offered with 1 to {log.n_actions} actions", offer)
+        column[event] = offer
+    return column
 
 
 def _checked_bits(contexts: Any, n_events: int) -> NDArray[np.uint8]:

@@ -8,9 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.evaluation.offers import OfferPolicy
 from bandit_forest.forest import BanditForest
 
-__all__ = ["ActionMeans", "ForestMeans", "LoggingModel", "Means"]
+__all__ = ["ActionMeans", "ForestMeans", "LoggingModel", "Means", "OfferMeans"]
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.uint8]
@@ -67,7 +69,7 @@ class ForestMeans:
     def __init__(
         self, n_variables: int, n_actions: int, *, thresholds: Mapping[int, Sequence[float]] | None = None
     ) -> None:
-        self._forest = BanditForest(
+        self._forest: BanditForest | OfferPolicy = BanditForest(
             n_variables=n_variables, n_actions=n_actions, thresholds=thresholds, n_trees=_N_TREES
         )
         self._n_seen = 0
@@ -83,6 +85,20 @@ class ForestMeans:
             self._forest.learn_many(contexts[known], actions[known], rewards[known], propensities=propensities[known])
         self._n_seen += len(actions)
         return means
+
+
+class OfferMeans(ForestMeans):
+    """Mean rewards of a fresh `PairBandit` that learns along a log with offers, which it is given as contexts.
+
+    Parameters
+    ----------
+    n_actions
+        The largest number of actions that an event offers.
+    """
+
+    def __init__(self, n_actions: int) -> None:
+        self._forest = OfferPolicy(PairBandit(forest={"n_trees": _N_TREES}), n_actions)
+        self._n_seen = 0
 
 
 class LoggingModel:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation.balance import Balance
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Source
-from bandit_forest.evaluation.models import ActionMeans, ForestMeans, LoggingModel, Means
+from bandit_forest.evaluation.models import ActionMeans, ForestMeans, LoggingModel, Means, OfferMeans
 from bandit_forest.evaluation.statistics.evidence import logged_evidence, policy_evidence
 from bandit_forest.evaluation.statistics.sequences import Interval, ValueSequence
 from bandit_forest.evaluation.statistics.sums import Sums
@@ -109,9 +109,11 @@ class Pass:
         part.end_time = None if log.times is None else float(log.times[-1])
         low, high = log.reward_range
         if self._means is None:
-            self._means = self._fresh_means(contexts.shape[1], log.n_actions)
+            fixed = log.offers is None
+            self._means = self._fresh_means(contexts.shape[1], log.n_actions) if fixed else OfferMeans(log.n_actions)
         shares = (log.rewards - low) / (high - low)
-        means = self._means.predict_and_learn(contexts, log.actions, shares, log.propensities)
+        given = contexts if log.offers is None else log.offers
+        means = self._means.predict_and_learn(given, log.actions, shares, log.propensities)
         known = np.flatnonzero(~np.isnan(log.rewards))
         self._add_evidence(log[known], low + (high - low) * means[known], part)
 

@@ -199,7 +199,7 @@ def _rewarded(log: Source, encoder: ContextEncoder | None) -> Iterator[tuple[Log
     for batch in log.batches():
         known = batch[np.flatnonzero(~np.isnan(batch.rewards))]
         if len(known):
-            yield known, known.encoded(encoder)
+            yield known, known.given(encoder)
 
 
 def _shares(log: Log) -> Floats:

@@ -120,7 +120,7 @@ class _AsItStands(Target):
             refuse("policy", self.name, f"one for {log.n_actions} actions", f"one for {self._policy.n_actions}")
         order = _order(getattr(self._policy, "action_names", None), log.action_names)
         available = None if log.available is None else log.available[:, np.argsort(order)]
-        return propensities_of(self._policy, log.encoded(self._encoder), available)[:, order]
+        return propensities_of(self._policy, log.given(self._encoder), available)[:, order]
 
 
 def uniform() -> Target:
