@@ -1,7 +1,6 @@
 """A saved PairBandit: the golden file goes on as it did, and a file that was cut or altered is refused."""
 
 import json
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bandit_forest import DamagedFileError, PairBandit, archive
+from golden.pairs.make_pairs import continued
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pairs"
-sys.path.insert(0, str(GOLDEN))
-from make import continued  # noqa: E402
 
 pytestmark = pytest.mark.core
 
@@ -24,7 +22,7 @@ def saved():
 
 
 def test_the_golden_file_is_still_read_and_goes_on_as_it_did():
-    """Made by `tests/golden/pairs/make.py`; decisions that follow must never change."""
+    """Made by `tests/golden/pairs/make_pairs.py`; decisions that follow must never change."""
     expected = json.loads((GOLDEN / "version-1-continued.json").read_text())
     bandit = PairBandit.load(GOLDEN / "version-1.bandit")
     assert bandit.version == 600
