@@ -123,10 +123,20 @@ void GreedyGrowth::learn_trees(const Observation& event, std::span<const std::ui
     for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
         sum += static_cast<double>(trees_[tree].leaves().mean(leaves[tree], event.action));
         trees_[tree].learn(leaves[tree], event.action, reward);
-        if (linear_ && (tree + 1 == trees_.size() || (tree + 1) % trees_together == 0)) {
-            linear_->note(event.number, tree / trees_together, sum);
+        if (tree + 1 == trees_.size() || (tree + 1) % trees_together == 0) {
+            note(event, tree / trees_together, sum);
             sum = 0.0;
         }
+    }
+}
+
+void GreedyGrowth::note(const Observation& event, std::size_t group, double sum) {
+    if (linear_) {
+        linear_->note(event.number, group, sum);
+    }
+    if (settings_->lifetime > 0) {
+        const double estimate = sum / static_cast<double>(trees_of(group).size());
+        renewals_[group].notice(estimate, static_cast<double>(static_cast<float>(event.reward)), event.number);
     }
 }
 

@@ -117,6 +117,8 @@ class GreedyGrowth {
         const std::size_t first = group * trees_together;
         return std::span(trees_).subspan(first, std::min(trees_together, trees_.size() - first));
     }
+    // What the trees of a group made of the action of an event, before they learned its reward: the sum of their means.
+    void note(const Observation& event, std::size_t group, double sum);
     // The means of all trees by action, then the means of 1 / counts.
     void add_up(std::span<const Partial> estimates, std::vector<double>& sums) const;
 

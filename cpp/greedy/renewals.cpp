@@ -9,7 +9,7 @@ namespace bandit_forest {
 
 void Renewals::advance(std::uint64_t n_events, const EventLog& log, Splitter& splitter, std::span<GreedyTree> trees) {
     balance_ += static_cast<std::int64_t>(n_events * settings_->renewal_work * n_trees_);
-    if (grower_ && !log.holds(first_)) {  // the log was too small for it
+    if (grower_ && (!log.holds(first_) || first_ < change_.first())) {  // the log was too small for it, or the world changed
         grower_.reset();
         balance_ = 0;
     }
@@ -27,10 +27,12 @@ void Renewals::advance(std::uint64_t n_events, const EventLog& log, Splitter& sp
     balance_ = 0;  // no tree is renewed twice at a time, and nothing is saved up
 }
 
-// Trees are renewed from all events, or from those of a lifetime; not any more when the log does not hold them all.
+// Trees are renewed from all events, or from those of a lifetime that came since the world last changed; not any more when
+// the log does not hold them all.
 bool Renewals::start(const EventLog& log, std::span<const GreedyTree> trees) {
     last_ = log.n_events();
     first_ = settings_->lifetime > 0 && last_ > settings_->lifetime ? last_ - settings_->lifetime : 0;
+    first_ = std::max(first_, change_.first());
     if (!log.holds(first_)) {
         return false;
     }

@@ -12,6 +12,7 @@
 #include "greedy/tree.hpp"
 #include "policy/settings.hpp"
 #include "util/archive.hpp"
+#include "util/change_detector.hpp"
 
 namespace bandit_forest {
 
@@ -24,6 +25,10 @@ class Renewals {
 
     // Works for as many events; `trees` are those of the group.
     void advance(std::uint64_t n_events, const EventLog& log, Splitter& splitter, std::span<GreedyTree> trees);
+
+    // Where trees have a lifetime: takes note of what the group estimated for the action of an event, and of its reward. Once
+    // the rewards show that the world has changed, trees are renewed from the events since then.
+    void notice(double estimate, double reward, std::uint64_t event) { change_.learn(estimate, reward, event); }
 
     std::size_t n_bytes() const { return grower_ ? grower_->n_bytes() : 0; }
 
@@ -38,8 +43,12 @@ class Renewals {
         io(done_);
         io(learned_);
         io(is_growing);
+        if (settings_->lifetime > 0) {
+            change_.archive(io);
+        }
         if constexpr (Archive::loading) {
             require(turn_ < n_trees_ && is_growing <= 1, "a renewal is of no tree");
+            require(change_.first() <= log.n_events(), "a world changed with an event that is not there");
             if (is_growing == 1) {
                 redo(log, trees);
             }
@@ -63,6 +72,7 @@ class Renewals {
     std::uint64_t last_ = 0;
     std::uint64_t done_ = 0;            // units of work that its growth has cost
     std::uint64_t learned_ = 0;         // it knows the events up to here
+    ChangeDetector change_;             // where trees have a lifetime
     std::optional<TreeGrower> grower_;  // of the tree that is being renewed
 };
 

@@ -12,6 +12,7 @@
 #include "linear/terms.hpp"
 #include "policy/settings.hpp"
 #include "util/archive.hpp"
+#include "util/change_detector.hpp"
 
 namespace bandit_forest {
 
@@ -35,7 +36,11 @@ class LinearPart {
         }
         thread_local TermValues values;
         line_.terms().of(context, values);
-        note_line(event, line_.mean(values, action), reward);
+        const double estimate = line_.mean(values, action);
+        note_line(event, estimate, reward);
+        if (settings_->lifetime > 0 && change_.learn(estimate, reward, event)) {
+            start_anew();
+        }
         line_.learn(values, action, reward);
         if (young_) {
             young_->learn(values, action, reward);
@@ -78,6 +83,9 @@ class LinearPart {
     template <class Archive>
     void archive_line(Archive& io) {
         line_.archive(io);
+        if (settings_->lifetime > 0) {
+            change_.archive(io);
+        }
         std::uint8_t has_young = young_ ? 1 : 0;
         io(has_young);
         if constexpr (Archive::loading) {
@@ -114,10 +122,19 @@ class LinearPart {
         young_.emplace(*settings_);
     }
 
+    // When the world has changed, nothing that the lines know is of use.
+    void start_anew() {
+        line_ = Line(*settings_);
+        if (young_) {
+            young_.emplace(*settings_);
+        }
+    }
+
     const GreedySettings* settings_;  // of the forest
     std::size_t n_groups_;            // of trees
     Line line_;
     std::optional<Line> young_;       // learns what the line learns, and takes its place
+    ChangeDetector change_;           // where the forest has a lifetime
     Blend blend_;
     std::vector<double> tree_sums_;   // by event since the weights were learned and group: sum of the trees' means
     std::vector<double> estimates_;   // by such an event: what the line made of its action

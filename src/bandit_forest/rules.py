@@ -185,7 +185,8 @@ class Greedy:
         None: up to 8 million, as many as fit into half a gigabyte. When the log is full, no tree is grown any more,
         and all go on learning in their leaves.
     lifetime
-        Number of last events that a tree is grown from, for worlds that change. None: all events.
+        Number of last events that a tree is grown from, for worlds that change. A change for the worse is noticed, and
+        trees are then grown from the events since. None: all events, and changes are not noticed.
     linear
         Whether a linear estimate stands beside the trees.
 

@@ -29,6 +29,12 @@ def test_trees_with_a_lifetime_recover_from_a_change(change_over):
     assert share_of_the_best(staying, world, 40_000, last=5_000) < 0.8
 
 
+def test_a_change_at_once_is_noticed_long_before_a_lifetime_has_passed():
+    world = Drifting(before=BEFORE, after=AFTER, change_at=20_000, change_over=1)
+    forest = BanditForest(**SIZES, n_trees=20, growth=Greedy(lifetime=20_000))
+    assert share_of_the_best(forest, world, 22_000, last=1_000) > 0.9
+
+
 def test_a_lifetime_costs_little_where_nothing_changes():
     forest = BanditForest(**SIZES, n_trees=20, growth=Greedy(lifetime=8_000))
     assert share_of_the_best(forest, BEFORE, 40_000, last=20_000) > 0.94

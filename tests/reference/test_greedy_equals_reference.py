@@ -1,5 +1,7 @@
 """The compiled greedy forest makes the same decisions as its specification, on random streams and settings."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -114,6 +116,31 @@ def test_available_actions_and_late_rewards_are_identical():
                 reference.learn(*late, propensity=1.0)
             waiting.clear()
     assert_same_trees(core, reference)
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_the_core_equals_the_reference_where_a_world_changes(linear):
+    parameters = {"n_variables": 6, "n_actions": 2, "n_trees": 6, "growth": Greedy(lifetime=800, linear=linear)}
+    parameters |= {"max_depth": 40, "variable_share": 0.5, "exploration": InverseGap()}
+    core, reference = BanditForest(**parameters), GreedyReferenceForest(**parameters)
+    contexts = np.random.default_rng(3).integers(0, 2, (1200, 6), dtype=np.uint8)
+    earns = np.stack([contexts[:, 0], 1 - contexts[:, 0]], axis=1)
+    earns[700:] = 1 - earns[700:]
+    reloaded = None
+    for number, (context, rewards) in enumerate(zip(contexts, earns, strict=True)):
+        decision = core.decide(context)
+        assert decision == reference.decide(context)
+        for forest in (core, reference):
+            forest.learn(context, decision.action, float(rewards[decision.action]), propensity=1.0)
+        if number == 710:
+            reloaded = pickle.loads(pickle.dumps(core))
+        elif reloaded is not None:
+            assert reloaded.decide(context) == decision
+            reloaded.learn(context, decision.action, float(rewards[decision.action]), propensity=1.0)
+    assert_same_trees(core, reference)
+    assert {renewals.changed_with for renewals in reference.renewals} == {700}
+    assert reloaded is not None
+    assert reloaded.__getstate__() == core.__getstate__()
 
 
 @pytest.mark.parametrize("n_threads", [2, 3, 8])

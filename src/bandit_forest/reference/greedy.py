@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import DECISION, draw, draw_depth, root_key
+from bandit_forest.reference.change import ChangeDetector
 from bandit_forest.reference.exploration import inverse_gap, pick, upper_bounds
 from bandit_forest.reference.growing import Event, GreedyNode, Grower
 from bandit_forest.reference.linear import LinearPart
@@ -97,12 +98,24 @@ class _Renewals:
         self._balance = 0
         self._young: tuple[GreedyNode, list[GreedyNode]] | None = None
         self._first = self._cost = self._learned = 0
+        self._change = ChangeDetector()
+
+    @property
+    def changed_with(self) -> int:
+        """Number of the event with which the world last changed, as far as the group has noticed."""
+        return self._change.first
+
+    def notice(self, event: Event) -> None:
+        """Compare what the group estimates for an event, before it is learned, with the reward."""
+        if self._forest.growth.lifetime is not None:
+            means = (float(tree.root.leaf(event.context).means[event.action]) for tree in self._trees)
+            self._change.learn(reduce(add, means, 0.0) / len(self._trees), float(event.reward), event.number)
 
     def advance(self, n_events: int, log: _EventLog) -> None:
         """Work for as many events."""
         growth = self._forest.growth
         self._balance += n_events * growth.renewal_work * len(self._trees)
-        if self._young is not None and not log.holds(self._first):
+        if self._young is not None and (not log.holds(self._first) or self._first < self._change.first):
             self._young, self._balance = None, 0
         for _ in self._trees:
             if self._young is None and not self._start(log):
@@ -119,7 +132,7 @@ class _Renewals:
 
     def _start(self, log: _EventLog) -> bool:
         lifetime = self._forest.growth.lifetime
-        self._first = 0 if lifetime is None else max(0, len(log) - lifetime)
+        self._first = 0 if lifetime is None else max(0, len(log) - lifetime, self._change.first)
         if not log.holds(self._first):
             return False
         tree = self._trees[self._turn]
@@ -209,7 +222,7 @@ class GreedyReferenceForest(CheckedPolicy):
         depths = check_range(max_depth, "max_depth", owner)
         self.trees = [GreedyReferenceTree(self, number, depths) for number in range(self.n_trees)]
         groups = [self.trees[first : first + _TREES_TOGETHER] for first in range(0, self.n_trees, _TREES_TOGETHER)]
-        self._renewals = [_Renewals(self, group) for group in groups]
+        self.renewals = [_Renewals(self, group) for group in groups]
         self._linear = LinearPart(self.levels, self.n_actions, self.growth.lifetime) if self.growth.linear else None
         self._log = _EventLog(self.growth.log_capacity)
         self._n_decisions = 0
@@ -261,6 +274,8 @@ class GreedyReferenceForest(CheckedPolicy):
     def _learn(self, context: Codes, action: int, reward: float, propensity: float) -> None:  # noqa: ARG002
         event = Event(len(self._log), context.copy(), action, np.float32(reward))
         estimate = self._tree_means(context)[action]
+        for renewals in self.renewals:
+            renewals.notice(event)
         for tree in self.trees:
             tree.root.leaf(context).learn(action, event.reward, self.growth.shrinkage)
         if self._linear is not None:
@@ -269,7 +284,7 @@ class GreedyReferenceForest(CheckedPolicy):
         if len(self._log) % _EVENTS_PER_GROWTH == 0:
             if self._linear is not None:
                 self._linear.learn_weights()
-            for renewals in self._renewals:
+            for renewals in self.renewals:
                 renewals.advance(_EVENTS_PER_GROWTH, self._log)
 
 

@@ -11,6 +11,8 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.reference.change import ChangeDetector
+
 __all__ = ["Blend", "Line", "LinearPart", "Ramp", "ramps_of"]
 
 Floats = NDArray[np.float64]
@@ -181,7 +183,8 @@ class LinearPart:
     n_actions
         Number of actions.
     lifetime
-        A line is half a lifetime old when it takes over, and a lifetime when it goes. None: it stays.
+        A line is half a lifetime old when it takes over, and a lifetime when it goes; when the world changes, it starts
+        anew. None: it stays.
     """
 
     def __init__(self, levels: Sequence[int], n_actions: int, lifetime: int | None) -> None:
@@ -189,6 +192,7 @@ class LinearPart:
         self.line = Line(levels, n_actions)
         self.blend = Blend()
         self._successor: Line | None = None
+        self._change = ChangeDetector()
         self._waiting: list[tuple[float, float, float, int]] = []
 
     def learn(self, context: NDArray[np.uint8], action: int, reward: float, event: int, trees: float) -> None:
@@ -198,7 +202,11 @@ class LinearPart:
             self._successor = Line(self._levels, self._n_actions)
         x = self.line.terms(context)
         known = event + 1 if self._lifetime is None else min(event + 1, self._lifetime)
-        self._waiting.append((trees, self.line.mean(x, action), reward, known))
+        estimate = self.line.mean(x, action)
+        self._waiting.append((trees, estimate, reward, known))
+        if self._lifetime is not None and self._change.learn(estimate, reward, event):
+            self.line = Line(self._levels, self._n_actions)
+            self._successor = None if self._successor is None else Line(self._levels, self._n_actions)
         self.line.learn(x, action, reward)
         if self._successor is not None:
             self._successor.learn(x, action, reward)
