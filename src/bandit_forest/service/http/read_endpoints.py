@@ -92,7 +92,7 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
             lambda _: _metrics(service, measures),
             "text/plain",
         ),
-        ReadEndpoint("/v1/status", "Tell how the service is doing", lambda _: Reply(status(service)), Status),
+        ReadEndpoint("/v1/status", "Return how the service is doing", lambda _: Reply(status(service)), Status),
         ReadEndpoint(
             "/v1/evaluation",
             "Estimate what uniform play, and in shadow mode the forest, would have earned",
@@ -101,20 +101,20 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ),
         ReadEndpoint(
             "/v1/recent",
-            "Tell the last decisions, newest first",
+            "Return the last decisions, newest first",
             lambda _: Reply({"events": recent_events(service)}),
             Events,
         ),
         ReadEndpoint(
             "/v1/explain/{event_id}",
-            "Tell what is known of an event, and how the forest sees its context",
+            "Return what is known of an event, and how the forest sees its context",
             lambda event_id: Reply(explain(service, event_id)),
             Event,
             ("unknown_event", "invalid_request"),
         ),
         ReadEndpoint(
             "/v1/importance",
-            "Tell which features and variables matter",
+            "Return which features and variables matter",
             lambda _: _importance(bandit),
             Importance,
             ("warming_up",),

@@ -35,7 +35,7 @@ class Stored(Commit):
         self.refusal: ServiceError | None = None
 
     def outcome(self) -> bool:
-        """Tell, once the wait is over, whether it is stored; raise the refusal when there is one."""
+        """Return, once the wait is over, whether it is stored; raise the refusal when there is one."""
         if self.refusal is not None:
             raise self.refusal
         return super().outcome()
