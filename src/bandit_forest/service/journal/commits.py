@@ -98,7 +98,7 @@ class Commit:
                 self._loop.call_soon_threadsafe(_wake, waiters)
 
     def outcome(self) -> bool:
-        """Return, once the wait is over, whether the group is durable; `StorageError` where the project says "refuse"."""
+        """Return after the wait whether the group is durable; `StorageError` where the project says "refuse"."""
         if self._failure is not None:
             raise StorageError(self._failure)
         return self.durable
