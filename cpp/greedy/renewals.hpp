@@ -48,7 +48,7 @@ class Renewals {
         }
         if constexpr (Archive::loading) {
             require(turn_ < n_trees_ && is_growing <= 1, "a renewal is of no tree");
-            require(change_.first() <= log.n_events(), "a world changed with an event that is not there");
+            require(change_.start() <= log.n_events(), "a world changed with an event that is not there");
             if (is_growing == 1) {
                 redo(log, trees);
             }

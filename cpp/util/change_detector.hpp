@@ -15,6 +15,8 @@ class ChangeDetector {
    public:
     // The first event of the world as it is now, as far as has been noticed.
     std::uint64_t first() const { return first_; }
+    // The first event of a change that would be noticed now; never before the first.
+    std::uint64_t start() const { return start_; }
 
     // Learns an estimate that was made before the reward; returns whether a change is noticed with this event.
     bool learn(double estimate, double reward, std::uint64_t event) {

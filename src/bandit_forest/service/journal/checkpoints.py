@@ -6,7 +6,6 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 from bandit_forest.service.journal.connections import connect
@@ -44,13 +43,21 @@ class Checkpointer:
         self._thread.join()
 
     def _run(self) -> None:
+        """Move once a second over one connection for as long as the file is the same: others would scatter memory."""
+        connection: sqlite3.Connection | None = None
+        opened: tuple[Path, int] | None = None
         while not self._stopping.wait(_SECONDS):
             try:
                 file = self._current_file()
                 if not file.exists():  # connecting would make an empty one
                     continue
-                with closing(connect(file)) as connection:
-                    _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                if connection is None or opened != (file, file.stat().st_ino):
+                    if connection is not None:
+                        connection.close()
+                    connection, opened = connect(file), (file, file.stat().st_ino)
+                _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 self.is_long = n_pages > _LONG_PAGES
-            except sqlite3.Error as error:  # nothing is lost: the log keeps it
+            except (OSError, sqlite3.Error) as error:  # nothing is lost: the log keeps it
                 _logger.warning("The journal's log could not be moved into its file: %s.", error)
+        if connection is not None:
+            connection.close()
