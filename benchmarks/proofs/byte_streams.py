@@ -1,12 +1,17 @@
-"""Raw bytes over real connections: mutated requests, split anywhere; the service answers, refuses or hangs up."""
+"""Raw bytes over real connections: mutated requests, split anywhere; the service answers, refuses or hangs up.
+
+Where none of a stream's requests was accepted, the state of the service is what it was before.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +22,12 @@ from proofs.grammar import PATHS, broken_bytes, make_body
 __all__ = ["run_part"]
 
 _STREAMS = 5_000
-_AT_ONCE = 16
+_SERVICES = 8  # a stream has its service alone, so that a change is known to be its own
 _QUIET_SECONDS = 0.05
+_LATE_SECONDS = 5.0
 _MOST_SECONDS = 1.0
-_LAST = b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
+_LAST = b"GET /nothing HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
+_STATUS = b"GET /v1/status HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
 _HEADERS = (
     *("host: 127.0.0.1", "connection: keep-alive", "connection: upgrade", "upgrade: h2c", "expect: 100-continue"),
     *("transfer-encoding: chunked", "content-length: 0", "content-length: 99999999", "accept: */*", "x: " + "y" * 5000),
@@ -28,55 +35,114 @@ _HEADERS = (
 
 
 def run_part(part: int, *, n_streams: int = _STREAMS) -> dict[str, Any]:
-    """Send streams with a seed of its own to a service in a process."""
-    with tempfile.TemporaryDirectory() as name, ServiceProcess(write_project(Path(name))) as service:
-        rng = random.Random(part)
-        answers, hung_up = asyncio.run(_send_all(service, [_stream(rng) for _ in range(n_streams)], rng))
-        began = time.perf_counter()
-        alive, _ = asyncio.run(_send(service, [_LAST], quiet_seconds=10))
-        seconds = time.perf_counter() - began
-    if alive != [200] or seconds > _MOST_SECONDS or any(status >= 500 for status in answers):
-        raise AssertionError(f"healthz answered {alive} after {seconds:.2f} s; {sorted(set(answers))}")
-    return {"streams": n_streams, "answers": len(answers), "ended_by_service": hung_up, "answers_5xx": 0}
+    """Send streams with a seed of its own to services in processes."""
+    rng = random.Random(part)
+    streams = [_stream(rng) for _ in range(n_streams)]
+    with ExitStack() as stack:
+        services = []
+        for _ in range(_SERVICES):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            services.append(stack.enter_context(ServiceProcess(write_project(folder))))
+        answers, hung_up, refused, slowest = asyncio.run(_send_all(services, streams, part))
+    if slowest > _MOST_SECONDS or any(status >= 500 for status in answers):
+        raise AssertionError(f"the status took {slowest:.2f} s; {sorted(set(answers))}")
+    return {
+        "streams": n_streams,
+        "answers": len(answers),
+        "ended_by_service": hung_up,
+        "streams_refused": refused,
+        "changes_by_refused": 0,
+        "slowest_status_ms": round(1000 * slowest),
+        "answers_5xx": 0,
+    }
 
 
-async def _send_all(service: ServiceProcess, streams: list[bytes], rng: random.Random) -> tuple[list[int], int]:
-    limit, answers, hung_up = asyncio.Semaphore(_AT_ONCE), list[int](), 0
+async def _send_all(
+    services: list[ServiceProcess], streams: list[bytes], part: int
+) -> tuple[list[int], int, int, float]:
+    """Return all answers, how many streams the service ended, how many it refused whole, and the slowest status."""
+    answers, hung_up, refused, slowest = list[int](), 0, 0, 0.0
 
-    async def send(stream: bytes, cut: int) -> None:
-        nonlocal hung_up
-        async with limit:
-            found, ended = await _send(service, [stream[:cut], stream[cut:] + _LAST])
-            answers.extend(found)
-            hung_up += ended
+    async def send(number: int, service: ServiceProcess) -> None:
+        nonlocal hung_up, refused, slowest
+        rng = random.Random(f"{part}-{number}")
+        before, _ = await _image(service)
+        for stream in streams[number::_SERVICES]:
+            cut = rng.randrange(len(stream) + 1)
+            connection = await _Connection.open(service)
+            ended = await connection.send([stream[:cut], stream[cut:] + _LAST])
+            after, seconds = await _image(service)
+            if after != before and not connection.accepted:  # its answer may be late
+                await connection.read(_LATE_SECONDS)
+            if after != before and not connection.accepted:
+                raise AssertionError(f"refused, and yet the state went from {before} to {after}: {stream!r}")
+            connection.close()
+            answers.extend(connection.answers)
+            hung_up, refused, slowest = hung_up + ended, refused + (not connection.accepted), max(slowest, seconds)
+            before = after
 
-    await asyncio.gather(*(send(stream, rng.randrange(len(stream) + 1)) for stream in streams))
-    return answers, hung_up
+    await asyncio.gather(*(send(number, service) for number, service in enumerate(services)))
+    return answers, hung_up, refused, slowest
 
 
-async def _send(
-    service: ServiceProcess, parts: list[bytes], quiet_seconds: float = _QUIET_SECONDS
-) -> tuple[list[int], bool]:
-    """Send a stream in parts; return the status of each answer, and whether the service ended the connection."""
-    reader, writer = await asyncio.open_connection(service.host, service.port)
-    told, ended = b"", False
-    try:
-        for part in parts:
-            writer.write(part)
-            await writer.drain()
-        while True:
-            more = await asyncio.wait_for(reader.read(65_536), quiet_seconds)
-            if not more:
-                ended = True
-                break
-            told += more
-    except ConnectionError:
-        ended = True
-    except TimeoutError:
-        pass  # it waits for the rest of a request
-    finally:
-        writer.transport.abort()
-    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", told)], ended
+async def _image(service: ServiceProcess) -> tuple[object, float]:
+    """Return what a refused request must leave as it is, and the seconds in which the service told it."""
+    began = time.perf_counter()
+    connection = await _Connection.open(service)
+    await connection.send([_STATUS], quiet_seconds=10)
+    connection.close()
+    status = json.loads(connection.told.partition(b"\r\n\r\n")[2])
+    actions = [(action["name"], action["state"]) for action in status["actions"]]
+    return (status["decisions"], status["rewards"], status["learned"], actions), time.perf_counter() - began
+
+
+class _Connection:
+    """A connection, and what the service has told over it."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.told = b""
+
+    @classmethod
+    async def open(cls, service: ServiceProcess) -> _Connection:
+        """Return a new connection."""
+        return cls(*await asyncio.open_connection(service.host, service.port))
+
+    async def send(self, parts: list[bytes], quiet_seconds: float = _QUIET_SECONDS) -> bool:
+        """Send a stream in parts, and read; return whether the service ended the connection."""
+        try:
+            for part in parts:
+                self._writer.write(part)
+                await self._writer.drain()
+        except ConnectionError:
+            return True
+        return await self.read(quiet_seconds)
+
+    async def read(self, quiet_seconds: float) -> bool:
+        """Read until nothing comes for so long; return whether the service ended the connection."""
+        try:
+            while more := await asyncio.wait_for(self._reader.read(65_536), quiet_seconds):
+                self.told += more
+        except TimeoutError:
+            return False  # it waits for the rest of a request
+        except ConnectionError:
+            pass
+        return True
+
+    @property
+    def answers(self) -> list[int]:
+        """The status of each answer."""
+        return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", self.told)]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether any request was."""
+        return any(200 <= status < 300 for status in self.answers)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._writer.transport.abort()
 
 
 def _stream(rng: random.Random) -> bytes:
