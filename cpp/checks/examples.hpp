@@ -9,6 +9,9 @@
 #include "elimination/elimination.hpp"
 #include "forest/forest.hpp"
 #include "greedy/growth.hpp"
+#include "pairs/offers.hpp"
+#include "pairs/pair_forest.hpp"
+#include "pairs/pair_settings.hpp"
 #include "policy/settings.hpp"
 
 namespace bandit_forest::examples {
@@ -62,6 +65,16 @@ inline GreedySettings greedy(bool ordered, bool linear, std::size_t n_threads = 
     settings.gamma_scale = 30.0;
     settings.optimism = 0.3;
     settings.linear_optimism = 0.3;
+    return settings;
+}
+
+// Of pairs: two thirds of the variables are the context's.
+inline PairSettings pairs() {
+    PairSettings settings{};
+    static_cast<GreedySettings&>(settings) = greedy(true, true);
+    settings.n_actions = 1;
+    settings.n_context_variables = 8;
+    settings.n_names = 64;
     return settings;
 }
 
