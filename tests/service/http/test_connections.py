@@ -88,9 +88,35 @@ def test_hanging_up_in_the_midst_of_a_request_changes_nothing(service):
 def test_hanging_up_before_the_answer_does_not_undo_the_decision(service):
     with socket.create_connection((service.host, service.port)) as connection:
         connection.sendall(request({"context": CONTEXT, "event_id": "hung-up"}))
-        connection.shutdown(socket.SHUT_WR)
-        connection.recv(1)
+    until = time.monotonic() + 10
+    while service.http.get("/v1/explain/hung-up").status_code == 404 and time.monotonic() < until:
+        time.sleep(0.01)
     assert service.get("/v1/explain/hung-up")["state"] == "waiting"
+
+
+@pytest.mark.parametrize("n_requests", [1, 20])
+def test_a_client_that_has_ended_its_side_is_answered(connection, n_requests):
+    names = [f"half-closed-{n_requests}-{number}" for number in range(n_requests)]
+    connection.sendall(b"".join(request({"context": CONTEXT, "event_id": name}) for name in names))
+    connection.shutdown(socket.SHUT_WR)
+    assert [answer(connection)[1]["event_id"] for _ in names] == names
+    assert connection.recv(1) == b""
+
+
+def test_a_client_that_has_ended_its_side_gets_a_large_answer_whole(connection):
+    connection.sendall(request({"events": [{"context": CONTEXT}] * 1000}, path="/v1/decide/batch"))
+    connection.shutdown(socket.SHUT_WR)
+    time.sleep(0.2)
+    assert len(answer(connection)[1]["decisions"]) == 1000
+    assert connection.recv(1) == b""
+
+
+@pytest.mark.parametrize("part", [b"", request({"context": CONTEXT})[:-1]], ids=["nothing", "half a request"])
+def test_a_client_that_has_ended_its_side_without_a_whole_request_is_left(connection, part):
+    connection.sendall(request({"context": CONTEXT}) + part)
+    assert answer(connection)[0] == 200
+    connection.shutdown(socket.SHUT_WR)
+    assert connection.recv(1) == b""
 
 
 def test_a_large_answer_arrives_whole(connection):
@@ -102,6 +128,35 @@ def test_a_large_answer_arrives_whole(connection):
 def test_a_head_that_does_not_end_is_refused(connection, start):
     connection.sendall(start + b"a" * 70_000)
     assert connection.recv(1000).startswith(b"HTTP/1.1 400 ")
+
+
+LONG = b"a" * 70_000
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /healthz HTTP/1.1\r\nname: %b\r\n\r\n" % LONG,
+        b"GET /healthz?%b HTTP/1.1\r\n\r\n" % LONG,
+        b"GET /healthz HTTP/1.1\r\nname:%ba\r\n\r\n" % LONG.replace(b"a", b" "),
+        b"GET /healthz HTTP/1.1\r\n%b\r\n" % (b"name: value\r\n" * 6000),
+    ],
+    ids=["header", "target", "spaces", "headers"],
+)
+def test_a_head_that_is_too_large_is_refused_although_it_comes_whole(service, head):
+    before = b"GET /healthz HTTP/1.1\r\n\r\n"
+    for sent, statuses in ((head, ["400"]), (before + head, ["200", "400"])):
+        with connected(service) as connection:
+            connection.sendall(sent)
+            told = connection.makefile("rb").read().decode()
+        assert [part[:3] for part in told.split("HTTP/1.1 ")[1:]] == statuses
+        assert "must have at most 65536 bytes" in told
+
+
+def test_a_head_of_the_largest_size_is_answered(connection):
+    head = b"GET /readyz HTTP/1.1\r\nname: %b\r\n\r\n"
+    connection.sendall(head % (b"a" * (65_536 - len(head) + 2)))
+    assert answer(connection)[0] == 200
 
 
 def test_a_large_body_in_parts_is_no_head(connection):

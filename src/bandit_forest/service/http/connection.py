@@ -14,13 +14,14 @@ import httptools
 from bandit_forest.service.config.tables import Limits
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.application import DecisionApplication
-from bandit_forest.service.http.messages import Reply, Request, Response, refuse, response_head
+from bandit_forest.service.http.messages import Reply, Request, Response, head_without_upgrade, refuse, response_head
 
 __all__ = ["Connection"]
 
 _logger = logging.getLogger(__name__)
 
 _MOST_HEAD_BYTES = 65_536
+_SLICE_BYTES = 4096  # read at once, so that a head is seen to be too large before it has ended
 _LOOKS = 4  # at a connection, within the time that it has for a request
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -95,21 +96,28 @@ class Connection(asyncio.Protocol):
         self._can_write = True
         self._answer_next()
 
+    def eof_received(self) -> bool:
+        """Stay open for the answer that is under way: a client may end its side before it; no other request waits."""
+        self._is_closing = True
+        return self._is_answering
+
     def data_received(self, data: bytes) -> None:
         """Take what has come."""
+        for start in range(0, len(data), _SLICE_BYTES):
+            self._read(data[start : start + _SLICE_BYTES])
+        if self._whole and not self._is_closing:
+            self._transport.pause_reading()
+
+    def _read(self, data: bytes) -> None:
         self._n_head_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
-            self._refuse(ServiceError("invalid_http", f"What came is not a request of HTTP/1.1: {error}."))
-        if self._n_head_bytes > _MOST_HEAD_BYTES:
-            self._refuse(
-                ServiceError("invalid_http", f"The head of a request must have at most {_MOST_HEAD_BYTES} bytes.")
-            )
-        if self._whole and not self._is_closing:
-            self._transport.pause_reading()
+            self._refuse("invalid_http", f"What came is not a request of HTTP/1.1: {error}.")
+        if self._n_head_bytes >= _MOST_HEAD_BYTES:  # and goes on
+            self._refuse("invalid_http", f"The head of a request must have at most {_MOST_HEAD_BYTES} bytes.")
 
     def on_message_begin(self) -> None:
         """Begin a request."""
@@ -129,12 +137,8 @@ class Connection(asyncio.Protocol):
         self._n_head_bytes = 0
         if self._parser.should_upgrade():
             return
-        request = Request(
-            self._parser.get_method().decode("ascii"),
-            self._target,
-            self._headers,
-            keep_alive=self._parser.should_keep_alive(),
-        )
+        method, keep_alive = self._parser.get_method().decode("ascii"), self._parser.should_keep_alive()
+        request = Request(method, self._target, self._headers, keep_alive=keep_alive)
         self._coming = request
         try:
             self._application.admit(request)
@@ -201,12 +205,12 @@ class Connection(asyncio.Protocol):
             self._is_closing = True
             self._transport.close()
 
-    def _refuse(self, error: ServiceError) -> None:
+    def _refuse(self, code: str, message: str) -> None:
         """Refuse what cannot be read on: after what came before it is answered, the connection ends."""
         if self._is_closing:
             return
         request = Request("GET", b"", {}, keep_alive=False)
-        request.refusal = error
+        request.refusal = ServiceError(code, message)
         self._coming = None
         self._whole.append(request)
         self._answer_next()
@@ -218,19 +222,16 @@ class Connection(asyncio.Protocol):
         The parser leaves all that follows such a head to the other protocol. So another parser reads the same head
         without the header that asks for it, and then the rest.
         """
-        if self._parser.get_method() == b"CONNECT":
-            self._refuse(ServiceError("method_not_allowed", "CONNECT is not allowed here."))
+        method = self._parser.get_method()
+        if method == b"CONNECT":
+            self._refuse("method_not_allowed", "CONNECT is not allowed here.")
             return
-        version = self._parser.get_http_version().encode()
-        kept = [b"%b: %b" % header for header in self._headers.items() if header[0] not in (b"upgrade", b"connection")]
-        if b"close" in self._headers[b"connection"].lower():
-            kept.append(b"connection: close")
-        line = b"%b %b HTTP/%b" % (self._parser.get_method(), self._target, version)
+        head = head_without_upgrade(method, self._target, self._parser.get_http_version(), self._headers)
         self._parser = httptools.HttpRequestParser(self)
-        self.data_received(b"\r\n".join([line, *kept, b"", b""]) + rest)
+        self._read(head + rest)
 
     def _refuse_body(self) -> None:
-        self._refuse(ServiceError("too_large", f"The body must have at most {self._limits.body_bytes} bytes."))
+        self._refuse("too_large", f"The body must have at most {self._limits.body_bytes} bytes.")
 
     def _expect(self) -> None:
         """Start the time limit of the client anew."""

@@ -16,7 +16,7 @@ from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.operations.results import refusal
 
-__all__ = ["LaterReply", "Reply", "Request", "Response", "refuse", "response_head"]
+__all__ = ["LaterReply", "Reply", "Request", "Response", "head_without_upgrade", "refuse", "response_head"]
 
 _JSON = b"content-type: application/json\r\n"
 _RETRY = _JSON + b"retry-after: 1\r\n"
@@ -159,6 +159,15 @@ def response_head(response: Response, *, keep_alive: bool) -> bytes:
     end = b"\r\n" if keep_alive else b"connection: close\r\n\r\n"
     line, length = _STATUS_LINES[response.status], len(response.body)
     return b"%b%b%bcontent-length: %d\r\n%b" % (line, _date_header(), response.headers, length, end)
+
+
+def head_without_upgrade(method: bytes, target: bytes, version: str, headers: dict[bytes, bytes]) -> bytes:
+    """Return the head of a request that offers another protocol, without its offer."""
+    kept = [b"%b: %b" % header for header in headers.items() if header[0] not in (b"upgrade", b"connection")]
+    if b"close" in headers[b"connection"].lower():
+        kept.append(b"connection: close")
+    line = b"%b %b HTTP/%b" % (method, target, version.encode())
+    return b"\r\n".join([line, *kept, b"", b""])
 
 
 def _date_header() -> bytes:
