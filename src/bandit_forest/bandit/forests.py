@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
-from bandit_forest import rules
 from bandit_forest.encoding import ContextEncoder
-from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.forest import BanditForest
+from bandit_forest.forest.rule_codec import rule_from_json, rules_to_json
 
 __all__ = ["all_parameters", "engine_of", "forest_arguments", "make_forest", "takes_order"]
 
-_RULES = ("Elimination", "Greedy", "InverseGap", "RoundRobin", "UniformOverRemaining")
+_DEFAULT_RULES = {"growth": "Greedy", "exploration": "InverseGap"}
 _ENGINES = {"Elimination": "elimination-1", "Greedy": "greedy-2"}
 """What makes the decisions, by rule of growth. The number grows when the same lessons make other decisions."""
 
@@ -46,10 +45,7 @@ def all_parameters(given: Mapping[str, Any], owner: str) -> dict[str, Any]:
         known = "n_trees, max_depth, variable_share, max_nodes, seed, growth and exploration"
         raise InvalidArgumentError(f"The parameters of {owner} must be among {known}: {error}.") from None
     own = ("n_variables", "n_actions", "thresholds")  # these come from the features and the actions
-    parameters = {name: value for name, value in forest.parameters.items() if name not in own}
-    for rule in ("growth", "exploration"):
-        parameters[rule] = {"rule": type(parameters[rule]).__name__, **asdict(parameters[rule])}
-    return parameters
+    return rules_to_json({name: value for name, value in forest.parameters.items() if name not in own})
 
 
 def engine_of(parameters: Mapping[str, Any]) -> str:
@@ -78,11 +74,4 @@ def _argument(name: str, value: Any) -> Any:
         return tuple(value)
     if not isinstance(value, Mapping):
         return value
-    values = {part: tuple(number) if isinstance(number, list) else number for part, number in value.items()}
-    rule = values.pop("rule", "Greedy" if name == "growth" else "InverseGap")
-    if rule not in _RULES:
-        refuse("rule", f"[forest.{name}]", "one of " + ", ".join(_RULES), rule)
-    try:
-        return getattr(rules, rule)(**values)
-    except TypeError as error:
-        raise InvalidArgumentError(f"The parameters of [forest.{name}] do not fit {rule}: {error}.") from None
+    return rule_from_json({"rule": _DEFAULT_RULES.get(name), **value}, f"[forest.{name}]")

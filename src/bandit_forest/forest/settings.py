@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
 from bandit_forest import _core
 from bandit_forest.errors import OutdatedFileError
-from bandit_forest.rules import (
-    Elimination,
-    Exploration,
-    Greedy,
-    Growth,
-    InverseGap,
-    RoundRobin,
-    UniformOverRemaining,
-)
+from bandit_forest.forest.rule_codec import rule_from_json, rules_to_json
+from bandit_forest.rules import Elimination, Exploration, Greedy, Growth, InverseGap, RoundRobin, UniformOverRemaining
 
 __all__ = ["CoreForest", "GreedyCore", "PairCore", "arguments_of", "header_of", "make_core", "make_pair_core"]
 
@@ -29,10 +22,6 @@ _Settings = TypeVar("_Settings", bound=_core.Settings)
 _MOST_LOG_BYTES = 2**29
 _MOST_LOG_EVENTS = 2**23
 _LEAST_LOG_EVENTS = 2**16
-
-_RULES: dict[str, Callable[..., Growth | Exploration]] = {
-    rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
-}
 
 
 def make_core(
@@ -75,11 +64,10 @@ def header_of(
     policy: str, parameters: dict[str, Any], variable_names: Sequence[str], action_names: Sequence[str]
 ) -> dict[str, Any]:
     """Return the header of a saved forest, as JSON can hold it."""
-    rules = {name: _rule_to_json(parameters[name]) for name in ("growth", "exploration")}
     thresholds = {str(variable): list(numbers) for variable, numbers in parameters["thresholds"].items()}
     return {
         "policy": policy,
-        "parameters": parameters | rules | {"thresholds": thresholds},
+        "parameters": rules_to_json(parameters) | {"thresholds": thresholds},
         "variable_names": list(variable_names),
         "action_names": list(action_names),
     }
@@ -90,8 +78,8 @@ def arguments_of(header: dict[str, Any]) -> dict[str, Any]:
     parameters: dict[str, Any] = header["parameters"]
     depth = parameters["max_depth"]
     return parameters | {
-        "growth": _rule_from_json(parameters["growth"]),
-        "exploration": _rule_from_json(parameters["exploration"]),
+        "growth": rule_from_json(_without_clock(parameters["growth"]), "growth"),
+        "exploration": rule_from_json(parameters["exploration"], "exploration"),
         "max_depth": tuple(depth) if isinstance(depth, list) else depth,
         "thresholds": {int(variable): numbers for variable, numbers in parameters.get("thresholds", {}).items()},
         "variable_names": header["variable_names"],
@@ -136,20 +124,15 @@ def _capacity(n_variables: int, levels: Sequence[int], lifetime: int | None) -> 
     return capacity if lifetime is None else max(capacity, 1 << (2 * lifetime - 1).bit_length())
 
 
-def _rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
-    return {"rule": type(rule).__name__} | asdict(rule)
+def _without_clock(growth: dict[str, Any]) -> dict[str, Any]:
+    """Return a rule of growth without what files of version 0.1.0 may hold of it, or refuse what is gone since.
 
-
-def _rule_from_json(values: dict[str, Any]) -> Any:
-    """Return the rule of a name and values; JSON has turned ranges into lists.
-
-    Files of version 0.1.0 may name a clock. The clock "path" is what every forest has now, others are refused. So is
-    the greedy growth of that version, which split leaves for good.
+    The clock "path" is what every forest has now, others are gone. So is the greedy growth of that version, which split
+    leaves for good.
     """
-    numbers = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    if numbers.pop("clock", "path") != "path" or "learning_share" in numbers:
+    if growth.get("clock", "path") != "path" or "learning_share" in growth:
         raise OutdatedFileError(
             "holds a forest whose trees grew by a rule of version 0.1 that is gone: "
             "learn its events anew, or read it with bandit-forest 0.1."
         )
-    return _RULES[str(numbers.pop("rule"))](**numbers)
+    return {name: value for name, value in growth.items() if name != "clock"}
