@@ -28,6 +28,7 @@ from bandit_forest import (
     atomic,
 )
 from bandit_forest.errors import OutdatedFileError
+from bandit_forest.forest.file import restore_forest
 from bandit_forest.rules import RoundRobin, UniformOverRemaining
 
 pytestmark = pytest.mark.core
@@ -194,14 +195,14 @@ def check_altered(header, arrays, data):
         position = data.draw(st.integers(0, len(arrays) - 1))
         altered[position] = data.draw(st.integers(0, 255))
     with suppress(DamagedFileError):
-        BanditForest._from_parts(header, bytes(altered), name="forest.bf").play(*stream(200, seed=3))
+        restore_forest(BanditForest, header, bytes(altered), name="forest.bf").play(*stream(200, seed=3))
 
 
 def test_a_number_of_events_that_would_overflow_is_refused(saved):
     header, arrays = archive.unpack(saved, "forest.bf")
     altered = arrays[:16] + struct.pack("<Q", 2**64 - 5) + arrays[24:]
     with pytest.raises(DamagedFileError, match="more events than there can be"):
-        BanditForest._from_parts(header, altered, name="forest.bf")
+        restore_forest(BanditForest, header, altered, name="forest.bf")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_numbers_of_a_greedy_forest_must_fit_one_another(at, number):
     at %= len(arrays)
     changed = arrays[:at] + struct.pack("<Q", number) + arrays[at + 8 :]
     with pytest.raises(DamagedFileError, match="is damaged"):
-        BanditForest._from_parts(header, changed, name="forest.bf")
+        restore_forest(BanditForest, header, changed, name="forest.bf")
 
 
 def test_foreign_and_future_files_are_refused(tmp_path, saved):
@@ -251,20 +252,20 @@ def test_altered_headers_are_refused(text):
     body = archive.MAGIC + struct.pack("<IQQ", 1, len(text), 0) + text
     data = body + archive.hashlib.sha256(body).digest()
     with pytest.raises(DamagedFileError, match=r"^'forest\.bf' "):
-        BanditForest._from_parts(*archive.unpack(data, "forest.bf"), name="forest.bf")
+        restore_forest(BanditForest, *archive.unpack(data, "forest.bf"), name="forest.bf")
 
 
 def test_a_clock_in_an_old_header_is_read_if_it_is_the_path_s(saved):
     header, arrays = archive.unpack(saved, "forest.bf")
     growth = header["parameters"]["growth"]
     header["parameters"]["growth"] = growth | {"clock": "path"}
-    assert_continue_alike(BanditForest._from_parts(header, arrays, name="forest.bf"), grown_forest())
+    assert_continue_alike(restore_forest(BanditForest, header, arrays, name="forest.bf"), grown_forest())
     header["parameters"]["growth"] = growth | {"clock": "forest"}
     with pytest.raises(DamagedFileError, match=r"grew by a rule of version 0.1 that is gone"):
-        BanditForest._from_parts(header, arrays, name="forest.bf")
+        restore_forest(BanditForest, header, arrays, name="forest.bf")
     header["parameters"]["growth"] = growth | {"estimate": "geometric"}
     with pytest.raises(DamagedFileError, match=r"must be one of 'plays', 'visits', 'scaled', 'weights'"):
-        BanditForest._from_parts(header, arrays, name="forest.bf")
+        restore_forest(BanditForest, header, arrays, name="forest.bf")
 
 
 class NamedForest(BanditForest):

@@ -139,6 +139,21 @@ class ActionRegistry:
         """Return the actions of these names as what may be taken."""
         return self._available([self.indices[name] for name in names])
 
+    def check_available(self, names: Any, owner: str) -> Available:
+        """Return the actions of some names as what may be taken, all that are enabled when None; or refuse them."""
+        if names is None:
+            return self.enabled
+        is_list = isinstance(names, (list, tuple, set, frozenset, np.ndarray)) and len(names) > 0
+        if not is_list or not all(map(self.is_enabled, names)):
+            refuse("available_actions", owner, "a list of names of enabled actions, at least one", names)
+        return self.available(names)
+
+    def check_action(self, name: object, owner: str) -> int:
+        """Return the index of an action that may have been taken, disabled ones included; or refuse it."""
+        if not isinstance(name, str) or self.state(name) in (None, REMOVED):
+            refuse("action", owner, f"one of {', '.join(self.names)}", name)
+        return self.indices[name]
+
     def _change(self, name: str, state: str) -> None:
         """Change the state of an action; one that is so already stays so."""
         now = self.state(name) if isinstance(name, str) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -14,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import archive
 from bandit_forest.bandit import batches
-from bandit_forest.bandit.action_registry import REMOVED, ActionRegistry, Available, check_action_names
+from bandit_forest.bandit.action_registry import ActionRegistry, Available, check_action_names
 from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
-from bandit_forest.bandit.forests import make_forest, takes_order
+from bandit_forest.bandit.forests import make_forest, make_other_policy, takes_order
 from bandit_forest.bandit.model import Lesson, Model
 from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
 from bandit_forest.bandit.settings import BanditSettings
@@ -177,7 +176,8 @@ class Bandit:
         """
         with self._lock:
             encoded = self.model.read(context)
-            index, propensity = self.model.decide(encoded, self.available(available_actions, "Bandit.decide"))
+            available = self.registry.check_available(available_actions, "Bandit.decide")
+            index, propensity = self.model.decide(encoded, available)
             return BanditDecision(self.registry.names[index], propensity, self.model.version, encoded)
 
     @overload
@@ -207,7 +207,7 @@ class Bandit:
                 refuse("action", owner, "left out with a decision, which knows it", action)
             context, action, propensity = given.context, given.action, given.propensity
         with self._lock:
-            index = self.index_of(action, owner)
+            index = self.registry.check_action(action, owner)
             probability = check_propensity(propensity, owner)
             encoded = context if isinstance(given, BanditDecision) else self.model.read(given)
             self.model.learn(Lesson(encoded, index, self.rewards.scale(value), probability))
@@ -302,7 +302,7 @@ class Bandit:
     def explain(self, context: Any, *, available_actions: Sequence[str] | None = None) -> Explanation:
         """Return how `decide` sees a context, in the names and units of the user."""
         with self._lock:
-            available = self.available(available_actions, "Bandit.explain")
+            available = self.registry.check_available(available_actions, "Bandit.explain")
             return self.explain_encoded(self.model.read(context), available)
 
     def explain_encoded(self, context: Any, available: Available) -> Explanation:
@@ -322,7 +322,7 @@ class Bandit:
         """Return the importance of each feature, largest first: its share of what the splits of all trees explain."""
         with self._lock:
             forest = self.forest("Bandit.importance")
-            return importance_by_feature(forest.variable_importance(), self._feature_of_variables())
+            return importance_by_feature(forest.variable_importance(), self.model.schema.feature_of_variables())
 
     def tree(self, number: int) -> TreeView:
         """Return a view of one tree, with `to_text` and `to_svg`, in the names and units of the user."""
@@ -365,21 +365,6 @@ class Bandit:
     def __setstate__(self, state: bytes) -> None:
         self.__dict__ = self.from_bytes(state, "state").__dict__
 
-    def available(self, names: Sequence[str] | None, owner: str) -> Available:
-        """Return the actions of some names as what may be taken; all that are enabled when None."""
-        if names is None:
-            return self.registry.enabled
-        is_list = isinstance(names, (list, tuple, set, frozenset, np.ndarray)) and len(names) > 0
-        if not is_list or not all(map(self.registry.is_enabled, names)):
-            refuse("available_actions", owner, "a list of names of enabled actions, at least one", names)
-        return self.registry.available(names)
-
-    def index_of(self, action: object, owner: str) -> int:
-        """Return the index of an action that may have been taken, disabled ones included."""
-        if not isinstance(action, str) or self.registry.state(action) in (None, REMOVED):
-            refuse("action", owner, f"one of {', '.join(self.registry.names)}", action)
-        return self.registry.indices[action]
-
     def forest(self, owner: str) -> BanditForest:
         """Return the forest inside, or refuse when there is none."""
         if isinstance(self.model.policy, BanditForest):
@@ -390,11 +375,10 @@ class Bandit:
         raise InvalidArgumentError(f"{owner} needs a BanditForest inside, not a {type(self.model.policy).__name__}.")
 
     def _make_policy(self, encoder: ContextEncoder, variable_names: list[str]) -> Policy:
+        names = self.registry.padded_names
         if self._policy is None:
-            return make_forest(self.settings.forest, encoder, variable_names, self.registry.padded_names)
-        sizes = {"n_variables": encoder.n_variables, "n_actions": self.registry.capacity}
-        seed = {"seed": self.settings.forest["seed"]} if "seed" in signature(self._policy).parameters else {}
-        return self._policy(**sizes, **seed)
+            return make_forest(self.settings.forest, encoder, variable_names, names)
+        return make_other_policy(self._policy, encoder.n_variables, len(names), self.settings.forest["seed"])
 
     def _rename(self) -> None:
         if isinstance(self.model.policy, BanditForest):
@@ -402,13 +386,3 @@ class Bandit:
 
     def _enabled_names(self) -> list[str]:
         return [self.registry.names[index] for index in self.registry.enabled.indices.tolist()]
-
-    def _feature_of_variables(self) -> list[str]:
-        """Return the feature of each variable."""
-        schema = self.model.schema
-        assert schema.encoder is not None
-        names = []
-        for column, rule in schema.encoder.columns_.items():
-            variables = {variable for variable in rule.outcome_names(column) if variable is not None}
-            names += [schema.feature_of(column)] * len(variables)
-        return names

@@ -141,7 +141,7 @@ def _indices(bandit: Bandit, names: Any, n_events: int, owner: str) -> NDArray[n
     listed = list(names)
     if len(listed) != n_events:
         refuse("actions", owner, f"{n_events} names, one for each event", names)
-    known = {name: bandit.index_of(name, owner) for name in dict.fromkeys(listed)}
+    known = {name: bandit.registry.check_action(name, owner) for name in dict.fromkeys(listed)}
     return np.fromiter(map(known.__getitem__, listed), np.int64, n_events)
 
 
@@ -162,7 +162,7 @@ def _availability(bandit: Bandit, table: Table, given: Any, owner: str) -> tuple
         column = _column(table, given, "available_actions", owner)
         return table.without([given]), _by_row(bandit, column, table.n_rows, owner)
     if given is None or (len(given) > 0 and all(isinstance(name, str) for name in given)):
-        return table, [bandit.available(given, owner)] * table.n_rows
+        return table, [bandit.registry.check_available(given, owner)] * table.n_rows
     return table, _by_row(bandit, given, table.n_rows, owner)
 
 
@@ -178,5 +178,5 @@ def _by_row(bandit: Bandit, given: Any, n_rows: int, owner: str) -> list[Availab
     made: dict[tuple[str, ...] | None, Available] = {}
     keys = [None if one is None else tuple(one) for one in given]
     for key in dict.fromkeys(keys):
-        made[key] = bandit.available(key, owner)
+        made[key] = bandit.registry.check_available(key, owner)
     return [made[key] for key in keys]

@@ -13,6 +13,7 @@ from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
 from bandit_forest.forest import BanditForest
+from bandit_forest.forest.file import forest_parts, restore_forest
 
 if TYPE_CHECKING:
     from bandit_forest.bandit.bandit import Bandit
@@ -31,7 +32,7 @@ def bandit_parts(bandit: Bandit) -> Parts:
     if model.policy is not None and not isinstance(model.policy, BanditForest):
         kind = type(model.policy).__name__
         raise InvalidArgumentError(f"A Bandit can be saved with a BanditForest inside, not with a {kind}.")
-    forest, arrays = (None, b"") if model.policy is None else model.policy._to_parts()
+    forest, arrays = (None, b"") if model.policy is None else forest_parts(model.policy)
     header = {
         "policy": "Bandit",
         "format": FORMAT,
@@ -68,11 +69,11 @@ def restore_bandit(bandit: Bandit, parts: Parts, name: str) -> None:
     bandit.registry.restore(header["actions"])
     model = bandit.model
     model.warm_up_draws = saved["warm_up_draws"]
-    model._kinds = dict(saved["kinds"])  # a list of pairs; files of before have an object
+    model.kinds.restore(saved["kinds"])
     model.warm_up_contexts = saved["contexts"]
     model.warm_up_lessons = [Lesson(*lesson) for lesson in saved["lessons"]]
     if header["forest"] is not None:
-        forest = BanditForest._from_parts(header["forest"], arrays, name=name)
+        forest = restore_forest(BanditForest, header["forest"], arrays, name=name)
         features = {name: feature_from_json(feature) for name, feature in saved["features"]}
         encoder = ContextEncoder.from_json(saved["encoder"])
         model.restore(forest, Schema(features, encoder.columns_), forest.n_events)
@@ -91,7 +92,7 @@ def _model_header(model: Model) -> dict[str, Any]:
     header = {
         "features": [[name, feature_to_json(feature)] for name, feature in model.schema.features.items()],
         "encoder": None if encoder is None else encoder.to_json(),
-        "kinds": list(model._kinds.items()),  # their order is that of the variables
+        "kinds": model.kinds.to_json(),
         "warm_up_draws": model.warm_up_draws,
         "contexts": model.warm_up_contexts,
         "lessons": [list(lesson) for lesson in model.warm_up_lessons],

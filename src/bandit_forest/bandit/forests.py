@@ -1,16 +1,18 @@
-"""The forest of a bandit: made from parameters that JSON can hold, and known by the rule that grows it."""
+"""The policy of a bandit: a forest with parameters that JSON can hold, or another policy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.forest import BanditForest
 from bandit_forest.forest.rule_codec import rule_from_json, rules_to_json
+from bandit_forest.policy import Policy
 
-__all__ = ["all_parameters", "engine_of", "forest_arguments", "make_forest", "takes_order"]
+__all__ = ["all_parameters", "engine_of", "forest_arguments", "make_forest", "make_other_policy", "takes_order"]
 
 _DEFAULT_RULES = {"growth": "Greedy", "exploration": "InverseGap"}
 _ENGINES = {"Elimination": "elimination-1", "Greedy": "greedy-2"}
@@ -29,6 +31,12 @@ def make_forest(
         action_names=action_names,
         **forest_arguments(parameters),
     )
+
+
+def make_other_policy(make: Callable[..., Policy], n_variables: int, n_actions: int, seed: int) -> Policy:
+    """Return a policy that is no forest, with the seed if it takes one."""
+    seeds = {"seed": seed} if "seed" in signature(make).parameters else {}
+    return make(n_variables=n_variables, n_actions=n_actions, **seeds)
 
 
 def all_parameters(given: Mapping[str, Any], owner: str) -> dict[str, Any]:

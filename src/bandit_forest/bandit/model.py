@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.bandit.action_registry import Available
-from bandit_forest.bandit.errors import FeatureError
-from bandit_forest.bandit.features.fitting import kind_of, tell_features
 from bandit_forest.bandit.features.kinds import Feature
+from bandit_forest.bandit.features.learned_kinds import LearnedKinds
 from bandit_forest.bandit.features.schema import Schema
-from bandit_forest.bandit.features.values import as_context, plain
+from bandit_forest.bandit.features.values import as_context
 from bandit_forest.compiled import CompiledPolicy
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.forest import BanditForest
@@ -75,7 +74,8 @@ class Model:
         self.warm_up_contexts: list[dict[str, Any]] = []
         self.warm_up_lessons: list[Lesson] = []
         self.warm_up_draws = 0
-        self._kinds: dict[str, str | None] = {}
+        self.kinds = LearnedKinds()
+        """Kinds of the features, where they are not declared."""
         self._declared = features is not None
         self._warm_up_events = warm_up_events
         self._warm_up_rule = warm_up_rule
@@ -95,7 +95,7 @@ class Model:
         """Check a context and return what is to be remembered of it."""
         if self.policy is not None:
             return self.schema.encode(context)
-        return self.schema.check(context) if self._declared else self._check_kinds(context)
+        return self.schema.check(context) if self._declared else self.kinds.check(as_context(context))
 
     def decide(self, context: EncodedContext, available: Available) -> tuple[int, float]:
         """Draw an action from those that are available."""
@@ -173,7 +173,7 @@ class Model:
 
     def fit(self, contexts: list[dict[str, Any]]) -> None:
         """Learn the schema from checked contexts, make the policy, and learn the lessons that have waited."""
-        features = self.schema.features if self._declared else tell_features(self._kinds, ordered=self._ordered)
+        features = self.schema.features if self._declared else self.kinds.features(ordered=self._ordered)
         self._adopt(Schema.fit(features, contexts))
         lessons, self.warm_up_lessons, self.warm_up_contexts = self.warm_up_lessons, [], []
         self.learn_many(lessons)
@@ -208,25 +208,8 @@ class Model:
     def _warm_up_context(self, context: EncodedContext) -> dict[str, Any]:
         assert isinstance(context, dict)
         if not self._declared:  # what the last lessons have told may contradict it
-            self._kinds |= self._told_kinds(context)
+            self.kinds.note(context)
         return context
-
-    def _check_kinds(self, given: Any) -> dict[str, Any]:
-        context = {name: plain(value) for name, value in as_context(given).items()}
-        self._told_kinds(context)
-        return context
-
-    def _told_kinds(self, context: dict[str, Any]) -> dict[str, str | None]:
-        """Return the kinds of the features known so far with those of a context, or refuse a contradiction."""
-        told: dict[str, str | None] = {}
-        for name, value in context.items():
-            if not isinstance(name, str):
-                raise FeatureError(repr(name), "named by a text", value)
-            kind, known = kind_of(name, value), self._kinds.get(name)
-            if kind is not None and known is not None and kind != known:
-                raise FeatureError(name, f"{known}, as in the events before", value)
-            told[name] = known or kind
-        return told
 
 
 def different_names(names: Sequence[str]) -> list[str]:

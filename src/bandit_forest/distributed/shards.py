@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bandit_forest import archive
 from bandit_forest.errors import refuse
 from bandit_forest.forest import BanditForest
+from bandit_forest.forest.file import forest_parts, restore_forest
 from bandit_forest.forest.settings import GreedyCore
 from bandit_forest.rules import Greedy
 from bandit_forest.validation import check_int
@@ -99,7 +100,7 @@ def merge(forest: BanditForest, lessons: Lessons, shards: Sequence[bytes]) -> Ba
     shards
         What `train` returned for each of the ranges of `cut`, in any order.
     """
-    header, _ = forest._to_parts()
+    header, _ = forest_parts(forest)
     n_groups, n_lessons = _n_groups(forest), len(lessons.rewards)
     merged: list[bytes] = _core(forest).sections()
     notes = np.zeros((n_lessons, n_groups + 1))
@@ -117,7 +118,7 @@ def merge(forest: BanditForest, lessons: Lessons, shards: Sequence[bytes]) -> Ba
         notes[:, parts.start : parts.stop] = np.frombuffer(arrays[start:]).reshape(n_lessons, len(parts))
     if missing:
         refuse("shards", "merge", "one for each part of the forest", f"none for the parts {sorted(missing)}")
-    whole = BanditForest._from_parts(header, b"".join(merged), name="shards", n_threads=forest._n_threads)
+    whole = restore_forest(BanditForest, header, b"".join(merged), name="shards", n_threads=forest._n_threads)
     _core(whole).learn_weights(notes, lessons.rewards)
     return whole
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bandit_forest.distributed.shards import Lessons, cut, sections_of
 from bandit_forest.errors import BanditForestError
 from bandit_forest.forest import BanditForest
+from bandit_forest.forest.file import forest_parts, restore_forest
 from bandit_forest.policy import Played
 
 __all__ = ["LocalShards", "OutOfPlaceError", "RayShards", "Shard", "ShardedSimulation", "Shards"]
@@ -210,12 +211,12 @@ class ShardedSimulation:
 
     def forest(self) -> BanditForest:
         """Return the whole forest."""
-        header, _ = self._forest._to_parts()
+        header, _ = forest_parts(self._forest)
         sections: list[bytes] = _core(self._forest).sections()
         for pieces in self._ask("sections", self._forest.n_events):
             for number, piece in pieces.items():
                 sections[number] = piece
-        return BanditForest._from_parts(header, b"".join(sections), name="shards")
+        return restore_forest(BanditForest, header, b"".join(sections), name="shards")
 
     def _ask(self, method: str, *arguments: Any) -> list[Any]:
         """Return what each shard answers; one that is out of place is taught first."""

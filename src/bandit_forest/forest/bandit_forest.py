@@ -1,19 +1,21 @@
-"""Bandit Forest and Bandit Tree: they check their arguments, and the compiled core does the work."""
+"""Bandit Forest: it checks its arguments, and the compiled core does the work."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, cast, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest import archive
 from bandit_forest.compiled import CompiledPolicy, mask_of
-from bandit_forest.errors import DamagedFileError, InvalidArgumentError, OutdatedFileError, refuse
+from bandit_forest.errors import refuse
 from bandit_forest.forest.explanation import Explanation, explanation_of
-from bandit_forest.forest.settings import CoreForest, GreedyCore, arguments_of, header_of, make_core
+from bandit_forest.forest.file import check_path, forest_parts, restore_forest
+from bandit_forest.forest.presets import PAPER_EXPLORATION, PAPER_GROWTH, PAPER_MAX_NODES
+from bandit_forest.forest.settings import CoreForest, GreedyCore, make_core
 from bandit_forest.forest.tree import EliminationNodes, GreedyNodes, TreeView
 from bandit_forest.parameters import MOST_ACTIONS, MOST_CELLS, check_names, check_share, check_size
 from bandit_forest.policy import Decision, Decisions
@@ -37,18 +39,12 @@ from bandit_forest.validation import (
 )
 from bandit_forest.variables import Variables, check_thresholds
 
-__all__ = ["BanditForest", "BanditTree"]
+__all__ = ["BanditForest"]
 
 _MAX_SEED = 2**64 - 1
 _MAX_THREADS = 256
 
 _DEFAULT_GROWTH = Greedy()
-
-# The presets of the paper's experiments: docs/readings.md says how they were chosen among the readings of its text.
-_PAPER_GROWTH = Elimination(tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=64)
-_TREE_GROWTH = Elimination(tolerance=0.6, remaining="path", estimate="weights", test_interval=64)
-_PAPER_MAX_NODES = 2**14
-_PAPER_EXPLORATION = UniformOverRemaining(draw="union", quorum=0.05)
 
 
 class BanditForest(CompiledPolicy):
@@ -103,6 +99,8 @@ class BanditForest(CompiledPolicy):
     >>> forest.n_events
     1
     """
+
+    _saved_as: ClassVar[str] = "BanditForest"
 
     @overload
     def __init__(
@@ -201,9 +199,9 @@ class BanditForest(CompiledPolicy):
         n_actions: int,
         n_trees: int = 100,
         max_depth: int | tuple[int, int] = (10, 18),
-        growth: Elimination = _PAPER_GROWTH,
-        exploration: RoundRobin | UniformOverRemaining = _PAPER_EXPLORATION,
-        max_nodes: int = _PAPER_MAX_NODES,
+        growth: Elimination = PAPER_GROWTH,
+        exploration: RoundRobin | UniformOverRemaining = PAPER_EXPLORATION,
+        max_nodes: int = PAPER_MAX_NODES,
         seed: int = 0,
         variable_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
@@ -433,17 +431,17 @@ class BanditForest(CompiledPolicy):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the forest to a file, whole or not at all."""
-        archive.write(_check_path(path, f"{type(self).__name__}.save"), self._to_bytes())
+        archive.write(check_path(path, f"{type(self).__name__}.save"), self._to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, n_threads: int = 1) -> Self:
         """Read a forest that `save` has written; it goes on as if it had never stopped."""
-        name = _check_path(path, f"{cls.__name__}.load")
+        name = check_path(path, f"{cls.__name__}.load")
         n_threads = check_int(n_threads, "n_threads", f"{cls.__name__}.load", high=_MAX_THREADS)
-        return cls._from_parts(*archive.read(name), name=name, n_threads=n_threads)
+        return restore_forest(cls, *archive.read(name), name=name, n_threads=n_threads)
 
     def __copy__(self) -> Self:
-        return self._from_parts(*self._to_parts(), name="copy", n_threads=self._n_threads)
+        return restore_forest(type(self), *forest_parts(self), name="copy", n_threads=self._n_threads)
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
         return self.__copy__()
@@ -452,125 +450,13 @@ class BanditForest(CompiledPolicy):
         return self._to_bytes()
 
     def __setstate__(self, state: bytes) -> None:
-        self.__dict__ = self._from_parts(*archive.unpack(state, "state"), name="state").__dict__
+        self.__dict__ = restore_forest(type(self), *archive.unpack(state, "state"), name="state").__dict__
 
     def _to_bytes(self) -> bytes:
-        return archive.pack(*self._to_parts())
-
-    def _to_parts(self) -> tuple[dict[str, Any], bytes]:
-        """Return the header and the arrays of a file: all that must be taken while nobody learns."""
-        policy = "BanditTree" if isinstance(self, BanditTree) else "BanditForest"
-        return header_of(policy, self._parameters, self._variables.names, self._action_names), self._core.save()
-
-    @classmethod
-    def _from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str, n_threads: int = 1) -> Self:
-        saved = BanditTree if header.get("policy") == "BanditTree" else BanditForest
-        if issubclass(cls, BanditTree) and saved is not BanditTree:
-            raise DamagedFileError(f"'{name}' holds a {saved.__name__}, not a {cls.__name__}.")
-        made = saved if issubclass(saved, cls) else cls
-        try:
-            forest = cast(Self, object.__new__(made))
-            BanditForest.__init__(forest, **arguments_of(header), n_threads=n_threads)
-            forest._core = forest._make_core(arrays)
-            if saved is BanditTree and forest.n_trees != 1:
-                raise ValueError("a tree has other trees beside it")
-        except OutdatedFileError as error:
-            raise OutdatedFileError(f"'{name}' {error}") from error
-        except (AttributeError, KeyError, MemoryError, OverflowError, TypeError, ValueError) as error:
-            if isinstance(error, InvalidArgumentError) and error.parameter == "n_threads":
-                raise  # it is the caller's, not the file's
-            raise DamagedFileError(f"'{name}' is damaged: {str(error).rstrip('.')}.") from error
-        return forest
-
-
-class BanditTree(BanditForest):
-    """A single tree that grows by elimination: every node may split on every variable.
-
-    With the default `growth` it is our reading of the paper's Bandit Tree: all nodes have the same tolerance, so that
-    nothing is left to chance but the draws of actions.
-
-    Parameters
-    ----------
-    n_variables
-        Number of binary variables of a context.
-    n_actions
-        Number of actions.
-    max_depth
-        Depth of the tree; 1 is a decision stump.
-    growth
-        How the tree grows.
-    exploration
-        How actions are chosen until the path has settled.
-    max_nodes
-        Most nodes, which bounds memory.
-    seed
-        Seed of all random draws.
-    variable_names, action_names
-        Names to speak of variables and actions in rules.
-
-    Examples
-    --------
-    >>> tree = BanditTree(n_variables=3, n_actions=2, max_depth=2)
-    >>> tree.n_trees
-    1
-    """
-
-    def __init__(
-        self,
-        *,
-        n_variables: int,
-        n_actions: int,
-        max_depth: int = 8,
-        growth: Elimination = _TREE_GROWTH,
-        exploration: RoundRobin | UniformOverRemaining = _PAPER_EXPLORATION,
-        max_nodes: int = _PAPER_MAX_NODES,
-        seed: int = 0,
-        variable_names: Sequence[str] | None = None,
-        action_names: Sequence[str] | None = None,
-    ) -> None:
-        if not isinstance(growth, Elimination):
-            refuse("growth", "BanditTree", "Elimination()", growth)
-        super().__init__(
-            n_variables=n_variables,
-            n_actions=n_actions,
-            n_trees=1,
-            max_depth=max_depth,
-            variable_share=1.0,
-            growth=growth,
-            exploration=exploration,
-            max_nodes=max_nodes,
-            seed=seed,
-            variable_names=variable_names,
-            action_names=action_names,
-        )
-
-    @staticmethod
-    def paper(**parameters: Any) -> BanditTree:
-        """Return the tree of the paper's experiments, whose parameters are the defaults."""
-        return BanditTree(**parameters)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters that make this tree again, names excepted."""
-        return {
-            name: value
-            for name, value in super().parameters.items()
-            if name not in ("n_trees", "thresholds", "variable_share")
-        }
+        return archive.pack(*forest_parts(self))
 
 
 def _shares(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sizes divided by their sum, zeros where that is zero."""
     total = float(sizes.sum())
     return sizes / total if total > 0.0 else np.zeros_like(sizes)
-
-
-def _check_path(path: object, owner: str) -> str:
-    """Return the name of a file."""
-    try:
-        name = os.fspath(path)  # type: ignore[call-overload]
-    except TypeError:
-        refuse("path", owner, "the name of a file", path)
-    if not isinstance(name, str) or not name or "\0" in name:
-        refuse("path", owner, "the name of a file", path)
-    return name

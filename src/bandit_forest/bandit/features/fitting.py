@@ -1,4 +1,4 @@
-"""From the first contexts to the kinds of features, their bins and their values."""
+"""From the first contexts to the bins and the values of features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import (
     TIME_PARTS,
     BooleanFeature,
@@ -18,44 +17,14 @@ from bandit_forest.bandit.features.kinds import (
     LabelsFeature,
     NumericFeature,
     TimeFeature,
-    default_feature,
 )
-from bandit_forest.bandit.features.values import expanded, moment, plain
+from bandit_forest.bandit.features.values import expanded
 from bandit_forest.encoding import Binned, Categorical, Column, Numeric
 from bandit_forest.encoding.fitting import Resolution, fit_column
 
-__all__ = ["fit_columns", "fit_labels", "kind_of", "tell_features"]
+__all__ = ["fit_columns", "fit_labels"]
 
 Context = Mapping[str, Any]
-
-
-def kind_of(name: str, given: Any) -> str | None:
-    """Return the kind of feature that a value tells, None when it is missing.
-
-    Examples
-    --------
-    >>> [kind_of("x", value) for value in (True, 3, "red", ["new"], "2024-05-17", None)]
-    ['boolean', 'numeric', 'categorical', 'labels', 'time', None]
-    """
-    value = plain(given)
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, (int, float)):
-        return "numeric"
-    if moment(value) is not None:
-        return "time"
-    if isinstance(value, str):
-        return "categorical"
-    if isinstance(value, (list, tuple)) and all(isinstance(label, str) for label in value):
-        return "labels"
-    raise FeatureError(name, "a number, a text, true or false, a moment, a list of texts, or missing", given)
-
-
-def tell_features(kinds: Mapping[str, str | None], *, ordered: bool) -> dict[str, Feature]:
-    """Return the feature of each name; one that was always missing is taken for a category. All may be missing."""
-    return {name: default_feature(kind or "categorical", ordered=ordered) for name, kind in kinds.items()}
 
 
 def fit_labels(name: str, feature: Feature, contexts: Sequence[Context]) -> Feature:

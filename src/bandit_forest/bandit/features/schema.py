@@ -110,7 +110,16 @@ class Schema:
                 columns[name] = value
         return columns
 
-    def feature_of(self, column: str) -> str:
+    def feature_of_variables(self) -> list[str]:
+        """Return the feature that each variable is made of."""
+        assert self.encoder is not None
+        features = []
+        for column, rule in self.encoder.columns_.items():
+            variables = {variable for variable in rule.outcome_names(column) if variable is not None}
+            features += [self._feature_of(column)] * len(variables)
+        return features
+
+    def _feature_of(self, column: str) -> str:
         """Return the feature that a column of the encoder is made of."""
         if column in self.features:
             return column

@@ -101,7 +101,7 @@ def _reasons(model: PairModel, offer: Offer, best: int, second: int) -> tuple[Re
     """Return what each feature of the best action adds: its estimate less that with the second best's value."""
     forest = model.known_forest("PairBandit.explain")
     context, actions = _codes(model, offer)
-    features = model.action.feature_of_variables()
+    features = model.action.schema.feature_of_variables()
     different = [name for name in dict.fromkeys(features) if _differ(actions, features, name, best, second)]
     if not different:
         return ()

@@ -273,10 +273,11 @@ class PairBandit:
         """
         with self._lock:
             shares = self.model.known_forest("PairBandit.importance").variable_importance()
-            n_context = self.model.context.n_variables
+            context, action = self.model.context, self.model.action
+            n_context = context.n_variables
             return {
-                "context": importance_by_feature(shares[:n_context], self.model.context.feature_of_variables()),
-                "action": importance_by_feature(shares[n_context:], self.model.action.feature_of_variables()),
+                "context": importance_by_feature(shares[:n_context], context.schema.feature_of_variables()),
+                "action": importance_by_feature(shares[n_context:], action.schema.feature_of_variables()),
             }
 
     def importance_by_side(self, contexts: Sequence[Any], actions: Sequence[Mapping[str, Any]]) -> dict[str, float]:

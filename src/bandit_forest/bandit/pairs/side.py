@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bandit_forest.bandit.errors import FeatureError
-from bandit_forest.bandit.features.fitting import kind_of, tell_features
 from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feature_to_json
+from bandit_forest.bandit.features.learned_kinds import LearnedKinds
 from bandit_forest.bandit.features.schema import Schema
-from bandit_forest.bandit.features.values import as_context, plain
+from bandit_forest.bandit.features.values import as_context
 from bandit_forest.bandit.pairs.decisions import Read
 from bandit_forest.encoding import ContextEncoder
 
@@ -42,7 +42,7 @@ class Side:
         self._ignored = ignored
         self.features = None if features is None else dict(features)
         self._adopt(Schema(features or {}, None))
-        self._kinds: dict[str, str | None] = {}
+        self._kinds = LearnedKinds()
 
     @property
     def is_open(self) -> bool:
@@ -62,37 +62,32 @@ class Side:
             if variables is not None:
                 return variables
         try:
-            plain_row = {name: value for name, value in as_context(given).items() if name != self._ignored}
+            row_read = {name: value for name, value in as_context(given).items() if name != self._ignored}
             if self.schema.is_learned:
-                return self.schema.encode_plainly(plain_row)
-            return self.schema.check(plain_row) if self.features is not None else self._check_kinds(plain_row)
+                return self.schema.encode_plainly(row_read)
+            if self.features is not None:
+                return self.schema.check(row_read)
+            if not row_read:
+                raise FeatureError(None, "a mapping with at least one feature", row_read)
+            return self._kinds.check(row_read)
         except FeatureError as error:
             raise FeatureError(error.feature, error.rule, error.value, row=row, noun=self.noun) from None
 
     def note(self, read: Read) -> None:
         """Remember the kinds of the features of a lesson, while they are learned."""
         if self.features is None and isinstance(read, dict):
-            self._kinds |= self._told_kinds(read)
+            self._kinds.note(read)
 
     def fit(self, rows: Sequence[Read]) -> None:
         """Learn what is open from checked rows."""
         for row in rows:
             self.note(row)
-        features = tell_features(self._kinds, ordered=True) if self.features is None else self.features
+        features = self._kinds.features(ordered=True) if self.features is None else self.features
         self._adopt(Schema.fit(features, [row for row in rows if isinstance(row, dict)]))
 
     def encode(self, read: Read) -> bytes:
         """Return the variables of a checked row, one byte each."""
         return read if isinstance(read, bytes) else self.schema.encode_plainly(read)
-
-    def feature_of_variables(self) -> list[str]:
-        """Return the feature that each variable is made of."""
-        assert self.schema.encoder is not None
-        features = []
-        for column, rule in self.schema.encoder.columns_.items():
-            variables = {variable for variable in rule.outcome_names(column) if variable is not None}
-            features += [self.schema.feature_of(column)] * len(variables)
-        return features
 
     def to_json(self) -> dict[str, Any]:
         """Return what a file holds of a side."""
@@ -100,12 +95,12 @@ class Side:
         return {
             "features": [[name, feature_to_json(feature)] for name, feature in self.schema.features.items()],
             "encoder": None if encoder is None else encoder.to_json(),
-            "kinds": list(self._kinds.items()),  # their order is that of the variables
+            "kinds": self._kinds.to_json(),
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Take over what `to_json` gave."""
-        self._kinds = dict(saved["kinds"])
+        self._kinds.restore(saved["kinds"])
         if saved["encoder"] is not None:
             features = {name: feature_from_json(feature) for name, feature in saved["features"]}
             self._adopt(Schema(features, ContextEncoder.from_json(saved["encoder"]).columns_))
@@ -113,22 +108,3 @@ class Side:
     def _adopt(self, schema: Schema) -> None:
         self.schema = schema
         self._read = schema.reader(ignored=self._ignored)
-
-    def _check_kinds(self, given: dict[str, Any]) -> dict[str, Any]:
-        row = {name: plain(value) for name, value in given.items()}
-        if not row:
-            raise FeatureError(None, "a mapping with at least one feature", given)
-        self._told_kinds(row)
-        return row
-
-    def _told_kinds(self, row: dict[str, Any]) -> dict[str, str | None]:
-        """Return the kinds of the features that are known with those of a row, or refuse a contradiction."""
-        told: dict[str, str | None] = {}
-        for name, value in row.items():
-            if not isinstance(name, str):
-                raise FeatureError(repr(name), "named by a text", value)
-            kind, known = kind_of(name, value), self._kinds.get(name)
-            if kind is not None and known is not None and kind != known:
-                raise FeatureError(name, f"{known}, as in the events before", value)
-            told[name] = known or kind
-        return told

@@ -1,0 +1,91 @@
+"""Bandit Tree: one tree of the paper, without any randomisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bandit_forest.errors import refuse
+from bandit_forest.forest.bandit_forest import BanditForest
+from bandit_forest.forest.presets import PAPER_EXPLORATION, PAPER_MAX_NODES, TREE_GROWTH
+from bandit_forest.rules import Elimination, RoundRobin, UniformOverRemaining
+
+__all__ = ["BanditTree"]
+
+
+class BanditTree(BanditForest):
+    """A single tree that grows by elimination: every node may split on every variable.
+
+    With the default `growth` it is our reading of the paper's Bandit Tree: all nodes have the same tolerance, so that
+    nothing is left to chance but the draws of actions.
+
+    Parameters
+    ----------
+    n_variables
+        Number of binary variables of a context.
+    n_actions
+        Number of actions.
+    max_depth
+        Depth of the tree; 1 is a decision stump.
+    growth
+        How the tree grows.
+    exploration
+        How actions are chosen until the path has settled.
+    max_nodes
+        Most nodes, which bounds memory.
+    seed
+        Seed of all random draws.
+    variable_names, action_names
+        Names to speak of variables and actions in rules.
+
+    Examples
+    --------
+    >>> tree = BanditTree(n_variables=3, n_actions=2, max_depth=2)
+    >>> tree.n_trees
+    1
+    """
+
+    _saved_as = "BanditTree"
+
+    def __init__(
+        self,
+        *,
+        n_variables: int,
+        n_actions: int,
+        max_depth: int = 8,
+        growth: Elimination = TREE_GROWTH,
+        exploration: RoundRobin | UniformOverRemaining = PAPER_EXPLORATION,
+        max_nodes: int = PAPER_MAX_NODES,
+        seed: int = 0,
+        variable_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(growth, Elimination):
+            refuse("growth", "BanditTree", "Elimination()", growth)
+        super().__init__(
+            n_variables=n_variables,
+            n_actions=n_actions,
+            n_trees=1,
+            max_depth=max_depth,
+            variable_share=1.0,
+            growth=growth,
+            exploration=exploration,
+            max_nodes=max_nodes,
+            seed=seed,
+            variable_names=variable_names,
+            action_names=action_names,
+        )
+
+    @staticmethod
+    def paper(**parameters: Any) -> BanditTree:
+        """Return the tree of the paper's experiments, whose parameters are the defaults."""
+        return BanditTree(**parameters)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that make this tree again, names excepted."""
+        return {
+            name: value
+            for name, value in super().parameters.items()
+            if name not in ("n_trees", "thresholds", "variable_share")
+        }
