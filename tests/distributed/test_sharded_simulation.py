@@ -80,7 +80,7 @@ one, shards = copy(forest), RayShards(forest, 2)
 simulation = ShardedSimulation(forest, shards)
 for number, (contexts, rewards) in enumerate(batches()):
     if number == 7:
-        ray.kill(shards.actors[1], no_restart=False)
+        ray.kill(shards.shards[1], no_restart=False)
     simulation.play(contexts, rewards)
 alone(one, batches())
 print("same" if simulation.forest().__getstate__() == one.__getstate__() else "different")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,12 +14,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from bandit_forest.distributed.tasks import OnUpdate, SharedFile, Task, TaskFailedError, Update
+from bandit_forest.distributed.tasks import OnUpdate, Reporter, SharedFile, Task, TaskFailedError, Update
 from bandit_forest.validation import check_int
 
 __all__ = ["Local"]
 
-_SECONDS_BETWEEN_REPORTS = 0.2
 _MOST_DEATHS = 3  # of the process of one task: it may be the task that kills it
 _SPAWN = multiprocessing.get_context("spawn")  # works everywhere, and inherits no threads and no locks
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -138,30 +136,14 @@ def _inherited() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)  # a Ctrl-C that came meanwhile is heard now
 
 
-class _Reporter:
-    """Sends the progress of a task to the parent, every now and then."""
-
-    def __init__(self, sender: Connection) -> None:
-        self._sender = sender
-        self._last_time = 0.0
-        self.reward: float | None = None
-
-    def __call__(self, n_done: int, reward: float | None) -> None:
-        self.reward = reward
-        now = time.monotonic()
-        if now - self._last_time >= _SECONDS_BETWEEN_REPORTS:
-            self._last_time = now
-            self._sender.send(Update(n_done, reward))
-
-
 def _work(task: Task, sender: Connection) -> None:
     """Run a task in its own process, and send its outcome to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and stops this process
     with suppress(BrokenPipeError):  # the parent is gone, and nobody waits for the rest
-        sender.send(_outcome(task, _Reporter(sender)))
+        sender.send(_outcome(task, Reporter(sender.send)))
 
 
-def _outcome(task: Task, report: _Reporter) -> _Finished | str:
+def _outcome(task: Task, report: Reporter) -> _Finished | str:
     try:
         return _Finished(task.run(report), report.reward)
     except BrokenPipeError:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import io
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bandit_forest.distributed.tasks import OnUpdate, SharedFile, Task, TaskFailedError, Update
+from bandit_forest.distributed.tasks import OnUpdate, Reporter, SharedFile, Task, TaskFailedError, Update
 from bandit_forest.errors import MissingExtraError
 
 __all__ = ["Ray"]
 
-_SECONDS_BETWEEN_REPORTS = 0.2
+_SECONDS_BETWEEN_LOOKS = 0.2
 _MOST_DEATHS = 5  # of workers and nodes that run one task
 
 
@@ -56,7 +56,7 @@ class Ray:
         running = {work.remote(task, number, board): number for number, task in enumerate(tasks)}
         try:
             while running:
-                finished, _ = ray.wait(list(running), num_returns=1, timeout=_SECONDS_BETWEEN_REPORTS)
+                finished, _ = ray.wait(list(running), num_returns=1, timeout=_SECONDS_BETWEEN_LOOKS)
                 for number, update in self._take(board).items():
                     on_update(number, update)
                 for one in finished:
@@ -113,21 +113,5 @@ class _Board:
 
 def _work(task: Task, number: int, board: Any) -> tuple[bytes, float | None]:
     """Run a task in a worker."""
-    report = _Reporter(number, board)
+    report = Reporter(partial(board.tell.remote, number))
     return task.run(report), report.reward
-
-
-class _Reporter:
-    """Reports the progress of a task to the board, every now and then."""
-
-    def __init__(self, number: int, board: Any) -> None:
-        self._number, self._board = number, board
-        self._last_time = 0.0
-        self.reward: float | None = None
-
-    def __call__(self, n_done: int, reward: float | None) -> None:
-        self.reward = reward
-        now = time.monotonic()
-        if now - self._last_time >= _SECONDS_BETWEEN_REPORTS:
-            self._last_time = now
-            self._board.tell.remote(self._number, Update(n_done, reward))

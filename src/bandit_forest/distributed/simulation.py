@@ -7,9 +7,10 @@ came back from a failure with an older state, refuses it, and is taught what it 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,18 +79,8 @@ class Shard:
             raise OutOfPlaceError(f"A message for position {position} came to a shard at {self._forest.n_events}.")
 
 
-class Shards(Protocol):
-    """Shards, wherever they are."""
-
-    def ask(self, method: str, *arguments: Any) -> list[Any]:
-        """Return what each shard answers, in order; `OutOfPlaceError` in place of an answer where one refuses."""
-
-    def ask_one(self, number: int, method: str, *arguments: Any) -> Any:
-        """Return what one shard answers."""
-
-
-class LocalShards:
-    """Shards in this process.
+class Shards(ABC):
+    """All shards of a forest, wherever they are.
 
     Parameters
     ----------
@@ -100,45 +91,59 @@ class LocalShards:
     """
 
     def __init__(self, forest: BanditForest, n_shards: int) -> None:
-        self.shards = [Shard(forest, parts) for parts in cut(forest, n_shards)]
+        self.shards = [self._made(forest, parts) for parts in cut(forest, n_shards)]
+
+    @abstractmethod
+    def _made(self, forest: BanditForest, parts: range) -> Any:
+        """Return a new shard, or the way to it."""
+
+    @abstractmethod
+    def ask(self, method: str, *arguments: Any) -> list[Any]:
+        """Return what each shard answers, in order; `OutOfPlaceError` in place of an answer where one refuses."""
+
+    @abstractmethod
+    def ask_one(self, number: int, method: str, *arguments: Any) -> Any:
+        """Return what one shard answers."""
+
+
+class LocalShards(Shards):
+    """Shards in this process."""
+
+    def _made(self, forest: BanditForest, parts: range) -> Shard:
+        return Shard(forest, parts)
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
-        """Return what each shard answers; see `Shards`."""
-        return [self._asked(number, method, *arguments) for number in range(len(self.shards))]
+        """Return what each shard answers."""
+        return [self._answer(number, method, *arguments) for number in range(len(self.shards))]
 
     def ask_one(self, number: int, method: str, *arguments: Any) -> Any:
         """Return what one shard answers."""
         return getattr(self.shards[number], method)(*arguments)
 
-    def _asked(self, number: int, method: str, *arguments: Any) -> Any:
+    def _answer(self, number: int, method: str, *arguments: Any) -> Any:
         try:
             return self.ask_one(number, method, *arguments)
         except OutOfPlaceError as error:
             return error
 
 
-class RayShards:
-    """Shards as actors of a Ray cluster; one that dies comes back as it was at the beginning.
-
-    Parameters
-    ----------
-    forest
-        The forest as it was at the beginning.
-    n_shards
-        Number of shards of trees.
-    """
+class RayShards(Shards):
+    """Shards as actors of a Ray cluster; one that dies comes back as it was at the beginning."""
 
     def __init__(self, forest: BanditForest, n_shards: int) -> None:
         import ray
 
         self._ray: Any = ray
-        actor = ray.remote(num_cpus=0, max_restarts=-1)(Shard)
-        self.actors = [actor.remote(forest, parts) for parts in cut(forest, n_shards)]
+        self._actor = ray.remote(num_cpus=0, max_restarts=-1)(Shard)
+        super().__init__(forest, n_shards)
+
+    def _made(self, forest: BanditForest, parts: range) -> Any:
+        return self._actor.remote(forest, parts)
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
-        """Return what each shard answers; see `Shards`."""
+        """Return what each shard answers."""
         given = [self._ray.put(argument) for argument in arguments]
-        asked = [getattr(actor, method).remote(*given) for actor in self.actors]
+        asked = [getattr(actor, method).remote(*given) for actor in self.shards]
         return [self._answer(number, one, method, arguments) for number, one in enumerate(asked)]
 
     def ask_one(self, number: int, method: str, *arguments: Any) -> Any:
@@ -146,7 +151,7 @@ class RayShards:
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
-                return self._ray.get(getattr(self.actors[number], method).remote(*arguments))
+                return self._ray.get(getattr(self.shards[number], method).remote(*arguments))
             except self._ray.exceptions.RayActorError:
                 if time.monotonic() > deadline:
                     raise

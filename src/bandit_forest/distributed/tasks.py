@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from bandit_forest.errors import BanditForestError
 
-__all__ = ["Launcher", "OnUpdate", "Report", "SharedFile", "Task", "TaskFailedError", "Update", "ignore"]
+__all__ = ["Launcher", "OnUpdate", "Report", "Reporter", "SharedFile", "Task", "TaskFailedError", "Update", "ignore"]
+
+_SECONDS_BETWEEN_REPORTS = 0.2
 
 Report = Callable[[int, float | None], object]
 """Called with the amount that is done, and the average reward where there is one."""
@@ -45,6 +48,29 @@ class Update(NamedTuple):
 
 OnUpdate = Callable[[int, Update], object]
 """Called with the number of a task and its progress."""
+
+
+class Reporter:
+    """Sends the progress of a task, every now and then.
+
+    Parameters
+    ----------
+    send
+        Takes the progress to whoever shows it.
+    """
+
+    def __init__(self, send: Callable[[Update], object]) -> None:
+        self._send = send
+        self._last_time = 0.0
+        self.reward: float | None = None
+
+    def __call__(self, n_done: int, reward: float | None) -> None:
+        """Take the progress, as `Report` says."""
+        self.reward = reward
+        now = time.monotonic()
+        if now - self._last_time >= _SECONDS_BETWEEN_REPORTS:
+            self._last_time = now
+            self._send(Update(n_done, reward))
 
 
 class SharedFile(Protocol):
