@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.errors import MissingExtraError, refuse
 
-__all__ = ["Columns", "as_columns"]
+__all__ = ["Columns", "as_columns", "frame_columns"]
 
 Columns = dict[str, NDArray[Any]]
 
@@ -54,7 +54,7 @@ def _read(rows: Any, owner: str, names: Iterable[str] | None) -> dict[str, Any]:
     if isinstance(rows, Sequence) and all(issubclass(kind, Mapping) for kind in set(map(type, rows))):
         keys = names if names is not None else dict.fromkeys(chain.from_iterable(rows))
         return {key: _values(rows, key) for key in keys}
-    return _read_frame(rows, owner)
+    return frame_columns(rows, owner, _RULE, lambda series: _read_series(series, owner))
 
 
 def _values(rows: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
@@ -65,18 +65,19 @@ def _values(rows: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
         return [row.get(key) for row in rows]
 
 
-def _read_frame(rows: Any, owner: str) -> dict[str, Any]:
+def frame_columns(rows: Any, owner: str, rule: str, read: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return the columns of a frame of pandas, Polars or PyArrow, each as `read` makes them; refuse anything else."""
     try:
         import narwhals as nw
     except ImportError:
         if hasattr(rows, "columns"):
             cure = "pip install 'bandit-forest[frames]'"
             raise MissingExtraError(f"{owner} needs narwhals to read a {type(rows).__name__}: {cure}.") from None
-        refuse("rows", owner, _RULE, rows)
+        refuse("rows", owner, rule, rows)
     frame = nw.from_native(rows, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        refuse("rows", owner, _RULE, rows)
-    return {column.name: _read_series(column, owner) for column in frame.iter_columns()}
+        refuse("rows", owner, rule, rows)
+    return {column.name: read(column) for column in frame.iter_columns()}
 
 
 def _read_series(series: Any, owner: str) -> Any:

@@ -13,7 +13,8 @@ from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import Feature, LabelsFeature, NumericFeature, TimeFeature
 from bandit_forest.bandit.features.schema import Schema
 from bandit_forest.bandit.features.values import as_context, clean, expanded, plain
-from bandit_forest.errors import MissingExtraError, refuse
+from bandit_forest.encoding.tables import frame_columns
+from bandit_forest.errors import refuse
 
 __all__ = ["Table", "checked_columns", "read_table"]
 
@@ -60,7 +61,7 @@ def read_table(rows: Any, owner: str) -> Table:
         names = dict.fromkeys(name for context in contexts for name in context)
         return Table({name: [context.get(name) for context in contexts] for name in names}, len(contexts))
     else:
-        columns = _frame_columns(rows, owner)
+        columns = frame_columns(rows, owner, _RULE, _series_values)
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1 or not all(isinstance(name, str) for name in columns):
         refuse("rows", owner, _RULE, rows)
@@ -125,20 +126,6 @@ def _at_row(feature: Feature, name: str, value: Any, row: Callable[[], int]) -> 
         return clean(feature, name, value)
     except FeatureError as error:
         raise FeatureError(error.feature, error.rule, error.value, row=row()) from None
-
-
-def _frame_columns(rows: Any, owner: str) -> dict[str, Values]:
-    try:
-        import narwhals as nw
-    except ImportError:
-        if hasattr(rows, "columns"):
-            cure = "pip install 'bandit-forest[frames]'"
-            raise MissingExtraError(f"{owner} needs narwhals to read a {type(rows).__name__}: {cure}.") from None
-        refuse("rows", owner, _RULE, rows)
-    frame = nw.from_native(rows, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        refuse("rows", owner, _RULE, rows)
-    return {column.name: _series_values(column) for column in frame.iter_columns()}
 
 
 def _series_values(series: Any) -> Values:

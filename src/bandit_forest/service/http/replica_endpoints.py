@@ -1,4 +1,4 @@
-"""The endpoints of a replica: the same paths and types, with the operations of the room `replica`."""
+"""The endpoints of a replica: the same paths and types, with operations of the room `replica` where it has its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bandit_forest.service.http.endpoints import ENDPOINTS
-from bandit_forest.service.replica import changes, operations
+from bandit_forest.service.replica import operations
 
 __all__ = ["REPLICA_ENDPOINTS"]
 
@@ -18,10 +18,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "/v1/reward/batch": operations.reward_many,
     "/v1/learn": operations.learn,
     "/v1/learn/batch": operations.learn_many,
-    "/v1/actions/add": changes.add_action,
-    "/v1/actions/disable": changes.disable_action,
-    "/v1/actions/enable": changes.enable_action,
-    "/v1/actions/remove": changes.remove_action,
 }
 
-REPLICA_ENDPOINTS = tuple(replace(endpoint, operation=_OPERATIONS[endpoint.path]) for endpoint in ENDPOINTS)
+REPLICA_ENDPOINTS = tuple(
+    replace(endpoint, operation=_OPERATIONS.get(endpoint.path, endpoint.operation)) for endpoint in ENDPOINTS
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bandit_forest.bandit.errors import ActionError, CapacityError, UnknownActionError
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
-from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
+from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE
 from bandit_forest.service.operations.requests import ActionRequest, invalid
 from bandit_forest.service.operations.results import ActionChange, Result
 
@@ -37,19 +37,12 @@ def remove_action(service: ServiceContext, request: ActionRequest) -> Result[Act
 
 
 def _change(service: ServiceContext, kind: str, name: str) -> Result[ActionChange]:
-    """Apply a change and record it, unless the action is in that state already."""
-    service.check_storage()
-    registry = service.bandit.registry
-    before = registry.state(name)
     try:
-        service.state.change_action(kind, name)
+        after, commit = service.change_action(kind, name)
     except UnknownActionError as error:
         raise ServiceError("unknown_action", str(error), path=_PATH) from None
     except CapacityError as error:
         raise ServiceError("no_capacity", f"{error} It is under [actions].", path=_PATH) from None
     except ActionError as error:
         raise ServiceError("action_conflict", str(error), path=_PATH, commit=service.journal.tail) from None
-    after = str(registry.state(name))
-    if after != before:
-        service.record([Entry(service.state.seq + 1, service.now(), kind, action=name)])
-    return Result(ActionChange(name, after), service.journal.tail)
+    return Result(ActionChange(name, after), commit)

@@ -15,7 +15,7 @@ from bandit_forest.service.journal.integrity import MARK
 from bandit_forest.service.recovery.recover import BASE, journal_end
 from bandit_forest.service.recovery.snapshots import snapshot_files
 
-__all__ = ["back_up"]
+__all__ = ["back_up", "make_folder"]
 
 
 def back_up(project: Project, folder: Path) -> int:
@@ -34,9 +34,7 @@ def back_up(project: Project, folder: Path) -> int:
     source = project.storage.folder
     journal_end(source)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
-        if any(folder.iterdir()):
-            refuse("folder", "the backup", "new or empty", str(folder))
+        make_folder(folder)
         for name in (BASE, MARK):  # the mark before the journal, which then goes at least as far
             if (source / name).exists():
                 shutil.copy2(source / name, folder)
@@ -46,6 +44,13 @@ def back_up(project: Project, folder: Path) -> int:
     except OSError as error:
         refuse("folder", "the backup", f"a folder that can be made and written ({error.strerror})", str(folder))
     return sum(1 for _ in read_entries(folder))
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a backup, or refuse one that is not empty."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
+    if any(folder.iterdir()):
+        refuse("folder", "the backup", "new or empty", str(folder))
 
 
 def _copy_journal(file: Path, folder: Path) -> None:

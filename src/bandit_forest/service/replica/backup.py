@@ -7,8 +7,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from bandit_forest.errors import BanditForestError, MissingExtraError, refuse
+from bandit_forest.errors import BanditForestError, MissingExtraError
 from bandit_forest.service.config.project import Project
+from bandit_forest.service.recovery.backup import make_folder
 
 __all__ = ["DUMP", "back_up_database"]
 
@@ -31,9 +32,7 @@ def back_up_database(project: Project, folder: Path) -> None:
     command = shutil.which("pg_dump")
     if command is None:
         raise MissingExtraError("The backup of a database needs pg_dump: install the client programs of PostgreSQL.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contexts may tell of people
-    if any(folder.iterdir()):
-        refuse("folder", "the backup", "new or empty", str(folder))
+    make_folder(folder)
     known = conninfo_to_dict(project.storage.database_url())  # a password must not stand in the list of processes
     environment = {_VARIABLES[name]: str(value) for name, value in known.items() if name in _VARIABLES}
     arguments = [command, "--format=custom", "--no-owner", f"--file={folder / DUMP}"]

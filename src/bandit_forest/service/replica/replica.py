@@ -14,7 +14,6 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.recovery.snapshots import pack_snapshot, take_snapshot, unpack_snapshot
-from bandit_forest.service.replica.changes import follow_file
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.learner import Learner
 from bandit_forest.service.replica.store import Database
@@ -65,7 +64,7 @@ class Replica:
         replica = cls(context, learner, identity.engine)
         try:
             context.catch_up()
-            follow_file(context)
+            context.follow_file()
         except BaseException:
             replica.stop()
             raise

@@ -97,6 +97,9 @@ class Writer:
         self.failure: str | None = None
         self.queued = 0
         self.durable_seq = 0
+        self.tail = Commit()
+        """Nothing to wait for: whoever is told of something stored is told what the database has."""
+        self.tail.finish(durable=True)
         self._database = database
         self._project = project
         self._changed = threading.Condition()
