@@ -5,7 +5,8 @@
 
 The service runs in a process of its own, with a durable journal, 100 trees and 100 variables; this process is the
 client, over loopback with connections that stay open. On an idle machine with two cores. `--before` names the Python
-of another version of the package: the two are measured in turns, and compared by the medians.
+of another version of the package: the two are measured in turns. Shown are the medians, and of the ratios of all turns
+the median and the range.
 """
 
 from __future__ import annotations
@@ -83,12 +84,15 @@ async def put_load(service: ServiceProcess, seconds: float, connections: int) ->
 
 
 def show(measured: dict[str, list[Measures]]) -> None:
-    """Print the medians, and their ratios where there are two versions."""
-    table = Table("", *measured, *(["now / before"] if len(measured) > 1 else []))
+    """Print the medians, and the ratios of the turns where there are two versions."""
+    table = Table("", *measured, *(["now / before", "in the turns"] if "before" in measured else []))
     for name in measured["now"][0]:
         medians = [median(measures[name] for measures in turns) for turns in measured.values()]
-        ratio = [f"{medians[1] / medians[0]:.2f}"] if len(medians) > 1 else []
-        table.add_row(name, *(f"{value:,.4g}" if value < 100 else f"{value:,.0f}" for value in medians), *ratio)
+        cells = [f"{value:,.4g}" if value < 100 else f"{value:,.0f}" for value in medians]
+        if "before" in measured:
+            ratios = [now[name] / before[name] for before, now in zip(*measured.values(), strict=True)]
+            cells += [f"{median(ratios):.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"]
+        table.add_row(name, *cells)
     Console(highlight=False).print(table)
 
 
