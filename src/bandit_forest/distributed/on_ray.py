@@ -58,7 +58,8 @@ class Ray:
             while running:
                 finished, _ = ray.wait(list(running), num_returns=1, timeout=_SECONDS_BETWEEN_LOOKS)
                 for number, update in self._take(board).items():
-                    on_update(number, update)
+                    if number in running.values():  # progress may arrive after the end
+                        on_update(number, update)
                 for one in finished:
                     number = running.pop(one)
                     result, reward = self._result(one, tasks[number])

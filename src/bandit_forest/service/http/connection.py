@@ -21,7 +21,7 @@ __all__ = ["Connection"]
 _logger = logging.getLogger(__name__)
 
 _MOST_HEAD_BYTES = 65_536
-_SLICE_BYTES = 4096  # read at once, so that a head is seen to be too large before it has ended
+_SLICE_BYTES = 8192  # read at once, so that a head is seen to be too large before it has ended
 _LOOKS = 4  # at a connection, within the time that it has for a request
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 

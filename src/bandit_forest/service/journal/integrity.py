@@ -14,7 +14,6 @@ import sqlite3
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import accumulate, chain
 from pathlib import Path
 from zlib import crc32
 
@@ -52,9 +51,15 @@ def next_link(previous: bytes, entry: Entry) -> bytes:
     (True, False)
     """
     seq, time, kind, event_id, action, propensity, reward, context, available, forest_action, *forest = entry
+    if propensity is not None:
+        propensity += 0.0  # SQLite makes floats of ints, and has no -0.0
+    if reward is not None:
+        reward += 0.0
+    if forest_action is not None:
+        forest = [None if number is None else number + 0.0 for number in forest]
     texts = (kind, event_id, action, context, available, forest_action)
-    numbers = [None if number is None else number + 0.0 for number in (time, propensity, reward, *forest)]
-    return blake2b(previous + _encode((seq, texts, numbers)), digest_size=_BYTES).digest()  # SQLite has no -0.0
+    numbers = (time + 0.0, propensity, reward, *forest)
+    return blake2b(previous + _encode((seq, texts, numbers)), digest_size=_BYTES).digest()
 
 
 def insert_linked(connection: sqlite3.Connection, entries: Sequence[Entry], link: bytes) -> bytes:
@@ -63,11 +68,14 @@ def insert_linked(connection: sqlite3.Connection, entries: Sequence[Entry], link
     One statement is one transaction and one fsync, and the interpreter's lock is released once.
     """
     size = len(entries) if len(entries) <= _EXACT_ROWS else -(-len(entries) // 16) * 16
-    links = list(accumulate(entries, next_link, initial=link))
-    rows = [(*entry, link) for entry, link in zip(entries, links[1:], strict=True)]
-    padding = (_NO_ROW,) * (size - len(entries))
-    connection.execute(_insert_statement(size), tuple(chain.from_iterable((*rows, *padding))))
-    return links[-1]
+    values: list[object] = []
+    for entry in entries:
+        link = next_link(link, entry)
+        values += entry
+        values.append(link)
+    values += _NO_ROW * (size - len(entries))
+    connection.execute(_insert_statement(size), values)
+    return link
 
 
 @lru_cache
