@@ -46,7 +46,7 @@ class Decisions(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What a policy did on a stream: its actions, their propensities and the rewards they earned."""
+    """Actions of a policy on a stream, their propensities and the rewards they earned."""
 
     actions: NDArray[np.int64]
     propensities: NDArray[np.float64]
@@ -141,7 +141,7 @@ class CheckedPolicy(ABC):
         action
             The action that was taken.
         reward
-            What it earned, in [0, 1].
+            Reward of the action, in [0, 1].
         propensity
             The probability with which it was drawn, in (0, 1].
         """
@@ -191,7 +191,7 @@ class CheckedPolicy(ABC):
         contexts
             Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
         rewards
-            The reward of every action, an event a row; only that of the chosen action is looked at.
+            The reward of every action, one row per event; only that of the chosen action is looked at.
         """
         owner = f"{type(self).__name__}.play"
         rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)

@@ -38,7 +38,7 @@ class InverseGap:
     Parameters
     ----------
     gamma_scale
-        How fast exploration gives way to the best action.
+        Rate at which exploration gives way to the best action.
     optimism
         Number of standard errors, times sqrt(log(1 + events)), by which the trees' estimates are raised.
     linear_optimism
@@ -182,8 +182,8 @@ class Greedy:
         Work on new trees that an event pays for, for each tree, in events that are read. More keeps trees fresher.
     log_capacity
         Number of events that are remembered for growing trees, a power of two; with `max_nodes` it bounds memory.
-        None: up to 8 million, as many as fit into half a gigabyte. When the log is full, no tree is grown any more,
-        and all go on learning in their leaves.
+        None: up to 8 million, or the number that fits into half a gigabyte. When the log is full, no tree is grown any
+        more, and all go on learning in their leaves.
     lifetime
         Number of last events that a tree is grown from, for worlds that change. A change for the worse is noticed, and
         trees are then grown from the events since. None: all events, and changes are not noticed.

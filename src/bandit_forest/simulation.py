@@ -19,7 +19,7 @@ __all__ = ["Row", "evenly_spaced", "pieces", "simulate"]
 
 
 class Row(NamedTuple):
-    """What a policy has done from the first event of a stream up to this one."""
+    """State of a simulation: the policy's results from the first event of a stream up to this one."""
 
     n_events: int
     """Events played."""
@@ -72,16 +72,16 @@ def simulate(
     rows: Sequence[int] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[Row]:
-    """Let a policy play the stream of a seed, and tell how it did.
+    """Return how a policy did on the stream of a seed.
 
     Parameters
     ----------
     policy
         It goes on from what it has learned before.
     world
-        Where the events come from; of the policy's numbers of variables and actions.
+        World that the events come from, with the policy's numbers of variables and actions.
     n_events
-        How many events to play.
+        Number of events to play.
     seed
         Names the stream.
     rows

@@ -65,7 +65,7 @@ class Variables:
     thresholds
         The thresholds of each ordered variable, by its number. All others are binary.
     owner
-        Who has the variables, for the error sentence.
+        Name of whoever has the variables, for the error sentence.
     n_variables
         Number of variables.
 

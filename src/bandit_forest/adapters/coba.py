@@ -50,7 +50,7 @@ class CobaLearner:
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """What coba shows of a learner."""
+        """Parameters of the learner, as coba shows them."""
         return {"family": self._name}
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float]:

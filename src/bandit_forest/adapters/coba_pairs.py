@@ -41,7 +41,7 @@ class CobaPairLearner:
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """What coba shows of a learner."""
+        """Parameters of the learner, as coba shows them."""
         return {"family": self._name}
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float]:
@@ -67,7 +67,7 @@ def _action(given: Any) -> dict[str, Any]:
 
 
 def _features(given: Any) -> dict[str, Any]:
-    """Return features by name; what is no feature of anybody, such as no context, is a constant.
+    """Return features by name; what is not a feature of anybody, such as no context, is a constant.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class ContextReader:
         A fitted `ContextEncoder` for raw features; or the names of variables that are 0 or 1 in mappings; or the number
         of variables in sequences of zeros and ones. With 0 all contexts are the same.
     owner
-        Whose it is, for refusals.
+        Name of the adapter, for refusals.
     """
 
     def __init__(self, features: ContextEncoder | Sequence[str] | int, owner: str) -> None:

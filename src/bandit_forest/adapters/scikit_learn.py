@@ -78,7 +78,7 @@ class ForestEstimator:
         y
             The actions that were taken.
         rewards
-            What they earned.
+            Rewards of these actions.
         propensities
             The probabilities with which they were taken.
         classes

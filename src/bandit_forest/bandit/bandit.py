@@ -198,7 +198,7 @@ class Bandit:
         action, propensity
             With a context: the action that was taken, and the probability with which it was drawn.
         reward
-            What the action earned, in the range of rewards.
+            Reward of the action, in the range of rewards.
         """
         owner = "Bandit.learn"
         value = self.rewards.check(reward, owner)

@@ -34,7 +34,7 @@ def make_forest(
 
 
 def make_other_policy(make: Callable[..., Policy], n_variables: int, n_actions: int, seed: int) -> Policy:
-    """Return a policy that is no forest, with the seed if it takes one."""
+    """Return a policy that is not a forest, with the seed if it takes one."""
     seeds = {"seed": seed} if "seed" in signature(make).parameters else {}
     return make(n_variables=n_variables, n_actions=n_actions, **seeds)
 

@@ -30,7 +30,7 @@ Matrix = NDArray[np.uint8]
 
 
 class Lesson(NamedTuple):
-    """What is learned from: a context, the action taken, its reward in [0, 1] and its propensity."""
+    """A lesson: a context, the action taken, its reward in [0, 1] and its propensity."""
 
     context: EncodedContext
     action: int

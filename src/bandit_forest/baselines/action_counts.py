@@ -6,7 +6,7 @@ __all__ = ["ActionCounts"]
 
 
 class ActionCounts:
-    """How often each action was taken, how often its reward came, and what it earned.
+    """Number of plays, number of rewards and sum of rewards of each action.
 
     An action whose reward is still to come counts as taken. Otherwise a policy that is certain of its next choice would
     repeat it until the first reward comes back, for a whole batch of decisions if need be. Of a reward that never comes

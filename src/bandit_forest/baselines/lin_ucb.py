@@ -30,9 +30,9 @@ class LinUCB(CompiledPolicy):
     n_actions
         Number of actions.
     width
-        How many standard deviations of optimism are added to a prediction, α in the article.
+        Number of standard deviations of optimism that are added to a prediction, α in the article.
     ridge
-        What is added to the diagonal of each Gram matrix, at least 1e-6.
+        Number that is added to the diagonal of each Gram matrix, at least 1e-6.
 
     Examples
     --------

@@ -21,8 +21,8 @@ class UCB(CheckedPolicy):
 
     The bound is mean + sqrt(2 log(n) / n_k) after n decisions, n_k of them for the action. A decision counts from when
     it is taken, before its reward comes: with late rewards the bound of an action shrinks while it is tried, so that a
-    batch of decisions explores like as many single ones. With prompt rewards this is UCB1. Its choice is certain, so
-    its propensity is 1; ties go to the lowest action.
+    batch of decisions explores like the same number of single ones. With prompt rewards this is UCB1. Its choice is
+    certain, so its propensity is 1; ties go to the lowest action.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checks of batches: each call for many events equals as many calls for one."""
+"""Checks of batches: a call for many events equals one call per event."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def decide_many_equals_decide(subject: Subject) -> None:
-    """Require a batch of decisions to equal as many single ones, and to leave the policy in the same state."""
+    """Require a batch of decisions to equal the single ones, and to leave the policy in the same state."""
     batch, single = trained(subject), trained(subject)
     contexts = stream(100, seed=2).contexts
     for available in (None, [0, 2]):

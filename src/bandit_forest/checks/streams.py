@@ -25,7 +25,7 @@ _EVENTS, _LOG = 1, 2  # first words of seeds: a log whose actions are drawn like
 
 
 class Stream(NamedTuple):
-    """Contexts, and the reward of every action, an event a row."""
+    """Contexts, and the reward of every action, one row per event."""
 
     contexts: NDArray[np.uint8]
     rewards: NDArray[np.float64]

@@ -62,11 +62,11 @@ def run_demo(*, n_events: int = 300_000, seed: int = 0, figure: Path = Path("out
     Parameters
     ----------
     n_events
-        How many events each policy plays.
+        Number of events that each policy plays.
     seed
         Seed of the stream and of the policies.
     figure
-        Where to write the figure of regret against events; the ending of its name says in which format.
+        File for the figure of regret against events; the ending of its name says in which format.
     """
     console = _console()
     if figure.is_dir() or figure.suffix not in (".pdf", ".png", ".svg"):

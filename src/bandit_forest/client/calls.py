@@ -45,7 +45,7 @@ class Call(Generic[Result]):
 
     @property
     def request(self) -> dict[str, Any]:
-        """What httpx is to send."""
+        """Arguments of a request, as httpx takes them."""
         if self.body is None:
             return {"method": "GET", "url": self.path}
         headers = {"content-type": "application/json"}

@@ -20,12 +20,12 @@ __all__ = ["TrainShard", "learn_in_shards"]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainShard:
-    """Let some parts of a forest learn."""
+    """A task: some parts of a forest learn."""
 
     label: str
     size: int
     forest: BanditForest
-    """As it was before these lessons."""
+    """The forest before these lessons."""
     files: tuple[SharedFile, ...]
     """Contexts, actions and rewards."""
     parts: range

@@ -44,7 +44,7 @@ def map_over(
     function
         Defined in a module, so that other processes find it.
     items
-        What it is called with, one after the other: names of files, say.
+        Arguments of its calls, one after the other: names of files, say.
     launcher
         Runs the calls.
     on_update

@@ -99,7 +99,7 @@ class _StoredFile:
 
 
 class _Board:
-    """What tasks have told about their progress since somebody looked; an actor."""
+    """Progress of tasks since it was last asked for; an actor."""
 
     def __init__(self) -> None:
         self._updates: dict[int, Update] = {}

@@ -27,7 +27,7 @@ class Task(Protocol):
 
     @property
     def label(self) -> str:
-        """What is done."""
+        """Name of the task, for messages."""
 
     @property
     def size(self) -> int:

@@ -22,7 +22,7 @@ __all__ = ["Resolution", "fit_column"]
 
 @dataclass(frozen=True, kw_only=True)
 class Resolution:
-    """How finely the values of a column are told apart.
+    """The resolution at which the values of a column are told apart.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def fit_column(values: NDArray[Any], kind: str | None, resolution: Resolution, n
     kind
         'numeric' or 'categorical', or None to tell from the values.
     resolution
-        How finely its values are told apart.
+        Resolution at which its values are told apart.
     name, owner
         The column and the public method, for the error sentence.
     """

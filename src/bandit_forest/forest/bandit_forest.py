@@ -83,7 +83,7 @@ class BanditForest(CompiledPolicy):
         Seed of all random draws: the same seed and the same events give the same forest.
     n_threads
         Threads that work on batches of events, with greedy growth; the results are the same for any number of them.
-        A copy has as many; what is pickled or saved may go to another machine and does not tell.
+        A copy has the same number; what is pickled or saved may go to another machine and has one thread.
     variable_names, action_names
         Names to speak of variables and actions in rules.
 

@@ -46,18 +46,18 @@ svg.bandit-forest { color-scheme: light dark; font: 600 13px system-ui, "Segoe U
 
 @dataclass(frozen=True)
 class Box:
-    """What is drawn of a node and of those below it."""
+    """Drawing of a node and of those below it."""
 
     title: str
     note: str
     events: int
     """Makes the edge to the box as wide as its share of the root's."""
     kind: str = "box"
-    """How it looks: "box", "test" or "more"."""
+    """Shape: "box", "test" or "more"."""
     colour: int | None = None
     """A number, the same for what belongs together."""
     level: float | None = None
-    """In [0, 1]: the length of a bar."""
+    """Length of a bar, in [0, 1]."""
     children: tuple[Box, ...] = ()
     """None, or where "yes" and where "no" leads."""
 

@@ -33,7 +33,7 @@ class TreePath:
     """The path of a context in one tree, and what the leaf at its end knows."""
 
     tests: tuple[PathTest, ...]
-    """From the root to the leaf."""
+    """Tests from the root to the leaf."""
     vote: int | None
     """The action for which the tree votes; None while several remain."""
     mean_rewards: NDArray[np.float64]
@@ -49,7 +49,7 @@ class TreePath:
 
 @dataclass(frozen=True, eq=False)
 class LinearShare:
-    """What the linear part contributes to the estimates: `tree_weight` * trees + `weight` * linear."""
+    """Share of the linear part in the estimates: `tree_weight` * trees + `weight` * linear."""
 
     tree_weight: float
     """Weight of the mean of the trees' mean rewards."""
@@ -61,7 +61,7 @@ class LinearShare:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """How a forest decides in one context, as it was when it was asked.
+    """Explanation of how a forest decides in one context, as it was when it was asked.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Explanation:
     """The forest's estimate for each action; NaN where nothing is known."""
     trees: tuple[TreePath, ...]
     linear: LinearShare | None = None
-    """What the linear part contributes; None where there is none."""
+    """Share of the linear part; None where there is none."""
 
     @property
     def votes(self) -> NDArray[np.int64]:
@@ -95,7 +95,7 @@ class Explanation:
 
     @property
     def margin(self) -> float:
-        """How far the best action's mean is above all others, or, negative, below the highest; NaN where unknown."""
+        """The mean of the best action less the highest other mean, negative where that is higher; NaN if unknown."""
         others = [action for action in self._ranked()[1:] if not np.isnan(self.mean_rewards[action])]
         return float(self.mean_rewards[self.best_action] - self.mean_rewards[others].max()) if others else float("nan")
 

@@ -30,7 +30,7 @@ class Nodes:
     threshold: NDArray[np.int64]
     """The code from which on the test is passed, 1 where the variable is binary; -1 in a leaf."""
     child: NDArray[np.int64]
-    """Where a context leads that fails the test, -1 in a leaf; one that passes leads to the next node."""
+    """Number of the node for a context that fails the test, -1 in a leaf; one that passes leads to the next node."""
     visits: NDArray[np.int64]
     """Events learned here."""
     plays: NDArray[np.int64]
@@ -128,7 +128,7 @@ class TreeView:
         return f"TreeView({len(self.nodes)} nodes, {leaves} leaves, max_depth={self.max_depth})"
 
     def to_text(self, *, max_depth: int | None = None) -> str:
-        """Write the tree as indented rules, one line a node.
+        """Write the tree as indented rules, one line per node.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ def expected_gains(contexts: ArrayLike, rewards: ArrayLike, weights: ArrayLike |
     rewards
         The reward of each action in each row, or its expectation, (rows, K).
     weights
-        How much each row counts, or its probability, (rows,); the same for all when None.
+        Weight of each row, or its probability, (rows,); the same for all when None.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class OptimalForest:
     rewards
         The reward of each action in each row, or its expectation, (rows, K).
     weights
-        How much each row counts, or its probability, (rows,); the same for all when None.
+        Weight of each row, or its probability, (rows,); the same for all when None.
     n_trees
         Number of trees, L.
     max_depth

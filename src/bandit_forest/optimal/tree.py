@@ -28,7 +28,7 @@ class OptimalNode:
     action: int
     """The best action on the path, k*|c."""
     mean_reward: Number
-    """What that action earns on the path, μ_k*|c; 0 on a path of probability 0."""
+    """Mean reward of that action on the path, μ_k*|c; 0 on a path of probability 0."""
     action_gap: Number
     """P(c) (μ_k*|c - μ_k|c) for the second best action k; infinite if there is none."""
     variable_gap: Number = math.inf
@@ -71,7 +71,7 @@ class OptimalTree:
     rewards
         The reward of each action in each row, or its expectation, (rows, K).
     weights
-        How much each row counts, or its probability, (rows,); the same for all when None.
+        Weight of each row, or its probability, (rows,); the same for all when None.
     max_depth
         Number of levels of splits.
     variable_share
@@ -120,7 +120,7 @@ class OptimalTree:
         self.root = self._grow(rows, (), key, range(self.n_variables), 0)
 
     def __str__(self) -> str:
-        """Draw the tree, a line a node."""
+        """Return a drawing of the tree, one line per node."""
         return str(self.root)
 
     @property
@@ -130,7 +130,7 @@ class OptimalTree:
 
     @property
     def expected_reward(self) -> Number:
-        """What following the tree earns on average."""
+        """The mean reward of following the tree."""
         return sum(leaf.probability * leaf.mean_reward for leaf in self.leaves)
 
     @property

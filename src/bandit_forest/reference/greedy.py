@@ -112,7 +112,7 @@ class _Renewals:
             self._change.learn(reduce(add, means, 0.0) / len(self._trees), float(event.reward), event.number)
 
     def advance(self, n_events: int, log: _EventLog) -> None:
-        """Work for as many events."""
+        """Work for a number of events."""
         growth = self._forest.growth
         self._balance += n_events * growth.renewal_work * len(self._trees)
         if self._young is not None and (not log.holds(self._first) or self._first < self._change.first):

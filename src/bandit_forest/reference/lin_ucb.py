@@ -16,7 +16,7 @@ class ReferenceLinUcb(CheckedPolicy):
     Parameters
     ----------
     n_variables, n_actions, width, ridge
-        As of `bandit_forest.baselines.LinUCB`.
+        As in `bandit_forest.baselines.LinUCB`.
 
     Examples
     --------

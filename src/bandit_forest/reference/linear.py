@@ -160,7 +160,7 @@ class Blend:
         self._products = [old * kept + product for old, product in zip(self._products, new, strict=True)]
 
     def solve(self) -> None:
-        """Find the weights, neither of them negative; one event has said one half each."""
+        """Find the weights, neither of them negative; after one event each is one half."""
         tree_tree, tree_line, line_line, tree_reward, line_reward = self._products
         a, b, c = tree_tree + 1.0, tree_line, line_line + 1.0
         d, e = tree_reward + 0.5, line_reward + 0.5

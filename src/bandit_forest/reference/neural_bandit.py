@@ -18,7 +18,7 @@ Floats = NDArray[np.float32]
 
 
 class Activity(NamedTuple):
-    """What the perceptrons make of one context."""
+    """Outputs of the perceptrons for one context."""
 
     inputs: NDArray[np.bool_]
     """The variables, and last the constant."""
@@ -107,7 +107,7 @@ class ReferenceNeuralBandit(CheckedPolicy):
     Parameters
     ----------
     n_variables, n_actions, hidden_sizes, learning_rates, exploration, member_exploration, seed
-        As of `bandit_forest.baselines.NeuralBandit`.
+        As in `bandit_forest.baselines.NeuralBandit`.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class Bounds:
 
 @dataclass
 class Tally:
-    """What is known of each action, on a path or on a path with one value of a variable."""
+    """Counts and sums of each action, on a path or on a path with one value of a variable."""
 
     plays: NDArray[np.int64]
     """t_{c,k}: events in which the action was taken."""
@@ -85,7 +85,7 @@ class Node:
     """A_{c,i,v}; on the last level only, because it takes effect nowhere else."""
     variable: int | None = None
     child: int | None = None
-    """Where value 0 of the chosen variable leads; value 1 leads to the next node."""
+    """Number of the node that value 0 of the chosen variable leads to; value 1 leads to the next node."""
     tested: int = field(default=0)
     """Plays of the least played remaining action at the last test."""
 

@@ -77,11 +77,11 @@ class Classification:
         Parameters
         ----------
         n_events
-            How many events to give in all.
+            Number of events in all.
         seed
             Names the trial: the same events for the same seed, whatever the size of the batches.
         batch_size
-            How many events to give at a time; the last batch may have fewer.
+            Number of events of a batch; the last batch may have fewer.
         """
         owner = f"{type(self).__name__}.batches"
         n_events = check_int(n_events, "n_events", owner, low=0)

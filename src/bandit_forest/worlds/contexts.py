@@ -21,7 +21,7 @@ class ContextLaw(Protocol):
         """The number of binary variables of a context."""
 
     def draw(self, rng: np.random.Generator, n_events: int) -> Bits:
-        """Draw contexts, an event a row."""
+        """Draw contexts, one row per event."""
 
     def probabilities(self, contexts: Bits) -> Floats:
         """Return the probability of each context."""
@@ -34,7 +34,7 @@ class FairBits:
         self.n_variables = n_variables
 
     def draw(self, rng: np.random.Generator, n_events: int) -> Bits:
-        """Draw contexts, an event a row."""
+        """Draw contexts, one row per event."""
         n_octets = -(-self.n_variables // 8)
         octets = np.frombuffer(rng.bytes(n_events * n_octets), dtype=np.uint8).reshape(n_events, n_octets)
         return np.unpackbits(octets, axis=1, count=self.n_variables)
@@ -52,7 +52,7 @@ class BiasedBits:
         self._shares = shares
 
     def draw(self, rng: np.random.Generator, n_events: int) -> Bits:
-        """Draw contexts, an event a row."""
+        """Draw contexts, one row per event."""
         return _draw_bits(rng, n_events, self._shares)
 
     def probabilities(self, contexts: Bits) -> Floats:
@@ -69,7 +69,7 @@ class ChainedBits:
         self._flips = BiasedBits(np.array([0.5] + [(1.0 - correlation) / 2.0] * (n_variables - 1)))
 
     def draw(self, rng: np.random.Generator, n_events: int) -> Bits:
-        """Draw contexts, an event a row: each variable is its left neighbour, flipped now and then."""
+        """Draw contexts, one row per event: each variable is its left neighbour, flipped now and then."""
         bits: Bits = np.bitwise_xor.accumulate(self._flips.draw(rng, n_events), axis=1)
         return bits
 
@@ -91,7 +91,7 @@ class CopiedBits:
         self._flips = BiasedBits(shares)
 
     def draw(self, rng: np.random.Generator, n_events: int) -> Bits:
-        """Draw contexts, an event a row."""
+        """Draw contexts, one row per event."""
         return self._flip(self._flips.draw(rng, n_events))
 
     def probabilities(self, contexts: Bits) -> Floats:

@@ -21,7 +21,7 @@ class Drifting(SyntheticWorld):
     before
         The world that the stream begins with; the contexts are always its own.
     after
-        The world whose rewards the stream ends with, with as many variables and actions.
+        The world whose rewards the stream ends with, with the same numbers of variables and actions.
     change_at
         The event, counted from 0, with which the change begins.
     change_over

@@ -19,8 +19,8 @@ class HiddenTree(StationaryWorld):
 
     Every path tests distinct relevant variables in a random order. Every split parts the actions that are best on its
     two sides, until one is left: an action that was best here and there would hide splits from greedy learners, as
-    exclusive or does. So there are at most as many rules as actions, and two actions make a stump. The best action
-    earns 1 and the others 0, each reward flipped with probability `noise`.
+    exclusive or does. So the number of rules is at most that of the actions, and two actions make a stump. The best
+    action earns 1 and the others 0, each reward flipped with probability `noise`.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class HiddenTree(StationaryWorld):
     depth
         Number of variables that a path of the hidden tree tests.
     n_relevant
-        Number of variables that the hidden tree tests in all; as many as its depth when None.
+        Number of variables that the hidden tree tests in all; its depth when None.
     noise
         Probability that a reward is flipped.
     correlation

@@ -65,11 +65,11 @@ class SyntheticWorld(ABC):
         Parameters
         ----------
         n_events
-            How many events to give in all.
+            Number of events in all.
         seed
             Names the stream: the same events for the same seed, whatever the size of the batches.
         batch_size
-            How many events to give at a time; the last batch may have fewer.
+            Number of events of a batch; the last batch may have fewer.
         """
         owner = f"{type(self).__name__}.batches"
         n_events = check_int(n_events, "n_events", owner, low=0)

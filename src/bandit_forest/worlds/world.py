@@ -12,7 +12,7 @@ __all__ = ["Batch", "World"]
 
 
 class Batch(NamedTuple):
-    """Consecutive events of a stream, an event a row."""
+    """Consecutive events of a stream, one row per event."""
 
     contexts: NDArray[np.uint8]
     """Zeros and ones, (events, n_variables): what a policy sees."""
@@ -21,7 +21,7 @@ class Batch(NamedTuple):
     reference_rewards: NDArray[np.float64]
     """The reward of the reference policy on each event, (events,): regret is counted against it."""
     scored_rewards: NDArray[np.float64]
-    """What regret counts for each action, (events, n_actions): the expected reward where the world knows it."""
+    """Values of the actions for regret, (events, n_actions): the expected rewards where the world knows them."""
 
 
 @runtime_checkable

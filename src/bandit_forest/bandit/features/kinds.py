@@ -81,7 +81,7 @@ class NumericFeature:
 
     @property
     def rule(self) -> str:
-        """What a value must be."""
+        """Rule for a value, as refusals state it."""
         return "a finite number"
 
 
@@ -133,7 +133,7 @@ class CategoricalFeature:
 
     @property
     def rule(self) -> str:
-        """What a value must be."""
+        """Rule for a value, as refusals state it."""
         return "a text or a whole number" if self.is_open else "one of " + ", ".join(map(repr, self.values or ()))
 
 
@@ -202,7 +202,7 @@ class LabelsFeature:
 
     @property
     def rule(self) -> str:
-        """What a value must be."""
+        """Rule for a value, as refusals state it."""
         return (
             "a list of texts" if self.is_open else "a list of labels among " + ", ".join(map(repr, self.labels or ()))
         )

@@ -25,7 +25,7 @@ class Reason(NamedTuple):
 
     feature: str
     difference: float
-    """How much lower the estimate of the best action is with the second best's value of the feature."""
+    """Estimate of the best action less that with the second best's value of the feature."""
 
 
 class Change(NamedTuple):
@@ -34,14 +34,14 @@ class Change(NamedTuple):
     side: str
     """"context", or "action": the variable is that of the context, or of the best action."""
     test: str
-    """What would hold instead, such as 'price >= 12'."""
+    """Test that would hold instead, such as 'price >= 12'."""
     action: str | int
     """The action that would be the best."""
 
 
 @dataclass(frozen=True)
 class PairExplanation:
-    """How a bandit sees the actions that an event offers."""
+    """Estimates of the actions that an event offers, with reasons."""
 
     best: str | int
     """The offered action with the highest estimate."""
@@ -52,7 +52,7 @@ class PairExplanation:
     reasons: tuple[Reason, ...]
     """Features of the best action that put it before the second best, the most telling first."""
     changes: tuple[Change, ...]
-    """What would have changed it: other values of single variables with which another action is the best."""
+    """Changes of the decision: other values of single variables with which another action is the best."""
 
     def to_text(self) -> str:
         """Return the explanation as a few lines of text."""

@@ -183,7 +183,7 @@ class PairBandit:
         action, propensity
             With a context: the action that was taken, with its id, and the probability with which it was drawn.
         reward
-            What the action earned, in the range of rewards.
+            Reward of the action, in the range of rewards.
         """
         owner = "PairBandit.learn"
         value = self.rewards.scale(self.rewards.check(reward, owner))

@@ -22,7 +22,7 @@ class Side:
     Parameters
     ----------
     noun
-        What is read: "context" or "action".
+        Name of what is read: "context" or "action".
     features
         Declared features. None: names and kinds are learned too, and each feature may be missing.
     ignored

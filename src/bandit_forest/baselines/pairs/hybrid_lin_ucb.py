@@ -22,7 +22,7 @@ class HybridLinUCB:
 
     The shared inputs z are the features of the action and their products with those of the context; the own inputs x of
     an action are the features of the context and a constant. It is Algorithm 2 of the article. There the shared Gram
-    matrix is changed three times an event; together that is u uᵀ / (1 + xᵀ A⁻¹ x) with u = z - Bᵀ A⁻¹ x, so that its
+    matrix is changed three times per event; together that is u uᵀ / (1 + xᵀ A⁻¹ x) with u = z - Bᵀ A⁻¹ x, so that its
     inverse is kept by Sherman-Morrison updates.
 
     Parameters

@@ -28,7 +28,7 @@ class SharedLinUCB:
     width
         Number of standard deviations of optimism, α in the article.
     ridge
-        What is added to the diagonal of the Gram matrix.
+        Number that is added to the diagonal of the Gram matrix.
 
     Examples
     --------

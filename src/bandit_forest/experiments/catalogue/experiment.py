@@ -56,7 +56,7 @@ class Experiment:
     id: str
     """A group and a name, 'paper/covtype'; its settings are 'paper/covtype/uniform' and so on."""
     title: str
-    """What is compared, in a few words."""
+    """Subject of the comparison, in a few words."""
     shows: str
     """Which table or figure of the paper it makes again, or what is to be seen."""
     settings: tuple[Setting, ...]

@@ -27,7 +27,7 @@ Progress = Callable[[int], object]
 
 
 class Model(Protocol):
-    """How to fit a forest to a data set with full information."""
+    """Parameters of a forest that is fitted to a data set with full information."""
 
     @property
     def n_trees(self) -> int:

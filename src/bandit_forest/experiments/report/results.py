@@ -77,15 +77,15 @@ class Results:
     """A name for files."""
     experiment: Experiment
     run: dict[str, Any]
-    """What decided the rows of every setting."""
+    """Description of all that decided the rows of every setting."""
     settings: list[dict[str, Any]]
-    """What decided the rows of each setting."""
+    """Description of all that decided the rows of each setting."""
     sessions: list[dict[str, Any]]
     results: list[Result]
 
     @property
     def title(self) -> str:
-        """What is compared; it says so when only a part of a data set was played."""
+        """Title of the comparison; it says so when only a part of a data set was played."""
         parts = [entry["name"] for name, entry in self.run["data"].items() if entry["name"] != name]
         return f"{self.experiment.title} ({', '.join(parts)} only)" if parts else self.experiment.title
 

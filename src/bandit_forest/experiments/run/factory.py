@@ -46,7 +46,7 @@ class Environment:
 
 
 class Player(Protocol):
-    """What can play a stream: every policy, and forests that have nothing to learn."""
+    """Players of a stream: every policy, and forests that have nothing to learn."""
 
     def play(self, contexts: NDArray[np.uint8], rewards: NDArray[np.float64]) -> Played:
         """Decide and learn event by event on a stream whose rewards of all actions are known."""

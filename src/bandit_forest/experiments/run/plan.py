@@ -33,7 +33,7 @@ class Stage:
 
     name: str
     unit: str
-    """What the sizes of its tasks count."""
+    """Unit of the sizes of its tasks."""
     tasks: Sequence[KeptTask]
     """Those that are still to be done."""
     n_done: int
@@ -44,7 +44,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to run, how often and on what."""
+    """Settings to run, their number of trials and their data."""
 
     experiment: Experiment
     settings: Sequence[Setting]

@@ -68,7 +68,7 @@ class PlayComparator:
     data: Path | None
     forest: SharedFile
     known: bytes
-    """What is in the file of the rewards, if anything."""
+    """Kind of content of the file of the rewards, if there is one."""
     file: Path
     """File of the rewards."""
     seed: int

@@ -208,16 +208,6 @@ class ServiceContext:
         self._time = max(read, self._time + _SLOWER * max(0.0, passed))
         return self._time
 
-    def change_action(self, kind: str, name: str) -> tuple[str, Commit]:
-        """Change an action and record it, unless it is so already; return its state, and what to wait for."""
-        self.check_storage()
-        before = self.bandit.registry.state(name)
-        self.state.change_action(kind, name)
-        after = str(self.bandit.registry.state(name))
-        if after != before:
-            self.record([Entry(self.state.seq + 1, self.now(), kind, action=name)])
-        return after, self.journal.tail
-
     def record(self, entries: list[Entry]) -> Commit:
         """Hand entries to the journal, in the order in which they are applied."""
         if not entries:

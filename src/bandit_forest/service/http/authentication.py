@@ -16,7 +16,7 @@ _DECIDE_PATHS = ("/v1/decide", "/v1/reward", "/v1/learn", "/v1/explain/", "/open
 
 
 class Role(IntEnum):
-    """What a key opens; each role includes those below it."""
+    """Rights of a key; each role includes those below it."""
 
     PUBLIC = 0
     DECIDE = 1
@@ -100,17 +100,7 @@ class Access:
             raise ServiceError("unknown_host", "The service is not known by this name: add it to [server] hosts.")
 
     def admit(self, path: str, authorization: bytes | None, now: float) -> None:
-        """Admit a request, or refuse it.
-
-        Parameters
-        ----------
-        path
-            What is asked for.
-        authorization
-            The header of this name, or None.
-        now
-            Seconds on a clock that never goes back.
-        """
+        """Admit a request by its header of this name, or refuse it; `now` is of a clock that never goes back."""
         needed = role_needed(path, self._public)
         if needed is Role.PUBLIC:
             return

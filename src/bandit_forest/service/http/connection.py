@@ -27,17 +27,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Connection(asyncio.Protocol):
-    """One connection: a head that does not end, a body that is too large and a client that is too slow are refused.
-
-    Parameters
-    ----------
-    application
-        What answers requests.
-    limits
-        Limits of the project.
-    connections
-        All open connections; this one adds itself.
-    """
+    """One connection: a head that does not end, a body that is too large and a client that is too slow are refused."""
 
     def __init__(self, application: DecisionApplication, limits: Limits, connections: set[Connection]) -> None:
         self._application = application

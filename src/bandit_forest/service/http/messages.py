@@ -60,7 +60,7 @@ class Request:
 
 
 class Response(NamedTuple):
-    """What is sent back."""
+    """The response to a request."""
 
     body: bytes
     status: int = 200
@@ -119,13 +119,7 @@ class Reply:
 
 
 class LaterReply(Reply):
-    """A response that a thread makes.
-
-    Parameters
-    ----------
-    make
-        Makes it; called in the thread.
-    """
+    """A response that a thread makes."""
 
     __slots__ = ("_future",)
 

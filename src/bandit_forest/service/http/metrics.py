@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -23,7 +23,7 @@ _PREFIX = "bandit_forest_"
 
 
 class Measures:
-    """What is measured of the requests, since start."""
+    """Latencies and refusals of the requests, since start."""
 
     def __init__(self) -> None:
         self.latencies: dict[str, Histogram] = {}
@@ -36,9 +36,7 @@ class Measures:
 
 def exposition(status: Status, evaluation: Evaluation, measures: Measures) -> bytes:
     """Return everything that is measured, in the format that Prometheus reads."""
-    registry = CollectorRegistry()
-    registry.register(_Collector(status, evaluation, measures))
-    return generate_latest(registry)
+    return generate_latest(_Collector(status, evaluation, measures))
 
 
 class _Collector(Collector):

@@ -15,13 +15,7 @@ _POLICY = (
 
 
 class Page:
-    """One file, read once; asked again each time, and answered with 304 while nothing has changed.
-
-    Parameters
-    ----------
-    content, media_type
-        What the file holds.
-    """
+    """One file, read once; asked again each time, and answered with 304 while nothing has changed."""
 
     def __init__(self, content: bytes, media_type: str) -> None:
         self._content = content

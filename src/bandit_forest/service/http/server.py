@@ -29,12 +29,7 @@ _STOP_SECONDS = 10
 def serve(project: Project, *, started: Callable[[str], object]) -> None:
     """Serve a project until the process is told to stop; then finish what is under way and take a last snapshot.
 
-    Parameters
-    ----------
-    project
-        What is decided.
-    started
-        Called with the address as soon as requests are taken.
+    As soon as requests are taken, `started` is called with the address.
     """
     with _bind(project.server) as listener:
         service = _start(project)
@@ -47,15 +42,7 @@ def serve(project: Project, *, started: Callable[[str], object]) -> None:
 
 
 class HttpServer:
-    """Serves a started service on a listening socket; in the end it stops the service.
-
-    Parameters
-    ----------
-    service
-        A started service or replica.
-    listener
-        A bound socket.
-    """
+    """Serves a started service on a listening socket; in the end it stops the service."""
 
     def __init__(self, service: Service | Replica, listener: socket.socket) -> None:
         self._service = service

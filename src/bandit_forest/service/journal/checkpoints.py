@@ -23,11 +23,6 @@ class Checkpointer:
 
     The log begins anew only when all of it has been moved. While entries come without a pause the end of it is always
     missing; `is_long` then asks the writer to move that little rest between two groups.
-
-    Parameters
-    ----------
-    current_file
-        Gives the file that is being written.
     """
 
     def __init__(self, current_file: Callable[[], Path]) -> None:

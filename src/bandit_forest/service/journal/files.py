@@ -89,7 +89,7 @@ def create_file(folder: Path, seq: int, identity: str) -> tuple[sqlite3.Connecti
 
 
 def read_identities(folder: Path) -> dict[int, str]:
-    """Return the identity in each file, by the number of the file's first operation; empty when there is no journal."""
+    """Return the identity in each file, by the number of the file's first operation; empty without a journal."""
     found: dict[int, str] = {}
     for file in journal_files(folder):
         with _reading(file) as (connection, version):
@@ -137,17 +137,7 @@ def is_current(folder: Path) -> bool:
 
 
 def read_entries(folder: Path, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-    """Return the entries of a journal in order, also of one that is being written.
-
-    Parameters
-    ----------
-    folder
-        Folder of the journal.
-    after
-        The number of the last operation to leave out.
-    until
-        The number of the last operation to give; None: all that there are.
-    """
+    """Return the entries after one and up to another, in order; all when None, also while the journal is written."""
     files = journal_files(folder)
     last = last_seq(folder) if until is None else until
     expected, link = after + 1, None

@@ -90,13 +90,7 @@ def _insert_statement(size: int) -> str:
 
 
 class Mark:
-    """The file that says how far a journal was acknowledged.
-
-    Parameters
-    ----------
-    folder
-        Folder of the journal.
-    """
+    """The file that says how far a journal was acknowledged."""
 
     def __init__(self, folder: Path) -> None:
         self._file = os.open(folder / MARK, os.O_WRONLY | os.O_CREAT, 0o600)

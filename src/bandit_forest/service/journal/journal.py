@@ -37,9 +37,9 @@ class Journal:
     Parameters
     ----------
     folder
-        Where the files are.
+        Folder of the files.
     identity
-        What the folder is made with; kept in each file.
+        Identity of the folder, kept in each file.
     storage
         When to begin a new file, and whether waiters of a refused group get an error or False.
     new_file
@@ -57,7 +57,7 @@ class Journal:
         self._file = file_path(folder, first)
         self._mark: Mark | None = None  # None: nothing could be opened yet, on a full disk
         self.failure: str | None = None
-        """What the last attempt to write failed with; None when it did not."""
+        """Error of the last attempt to write; None when it succeeded."""
         try:
             self._open()
         except (OSError, sqlite3.Error) as error:

@@ -23,13 +23,6 @@ def back_up(project: Project, folder: Path) -> int:
 
     The copy is a storage folder: a service that is started on it goes on from the moment of the copy. Each entry of it
     is read again, so that a damaged journal is not taken for a backup.
-
-    Parameters
-    ----------
-    project
-        Whose storage is copied.
-    folder
-        Where to; made when it is not there.
     """
     source = project.storage.folder
     journal_end(source)

@@ -37,7 +37,7 @@ class StorageFolder:
 
     @property
     def path(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         return self.project.storage.folder
 
     def empty_state(self) -> State:
@@ -59,7 +59,6 @@ class Recovered(NamedTuple):
     state: State
     snapshot_seq: int
     """The last entry of the snapshot that it began with; 0: none."""
-    n_replayed: int
     n_differing: int
     """Decisions that the forest would take differently now."""
 
@@ -90,15 +89,7 @@ def journal_end(folder: Path) -> int:
 
 
 def recover(folder: StorageFolder, *, until: int | None = None) -> Recovered:
-    """Bring back a state: that of the last good snapshot, and all entries after it.
-
-    Parameters
-    ----------
-    folder
-        The storage folder.
-    until
-        The last entry to apply; None: all.
-    """
+    """Return the state of the last good snapshot and all entries after it, or those up to `until`."""
     last = last_seq(folder.path) if until is None else until
     if folder.recomputed_from > 1:
         _logger.warning(
@@ -117,7 +108,7 @@ def recover(folder: StorageFolder, *, until: int | None = None) -> Recovered:
             n_differing,
             last - first,
         )
-    return Recovered(state, first, last - first, n_differing)
+    return Recovered(state, first, n_differing)
 
 
 def rebuild(folder: StorageFolder, *, until: int | None = None) -> State:

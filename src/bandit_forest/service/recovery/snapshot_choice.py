@@ -18,16 +18,7 @@ _logger = logging.getLogger(__name__)
 def newest_snapshot(folder: Path, project: Project, engine: str, last: int) -> State | None:
     """Return the state of the newest snapshot that is whole and of this engine; None when there is none.
 
-    Parameters
-    ----------
-    folder
-        Folder of the snapshots.
-    project
-        What is decided.
-    engine
-        What makes the decisions.
-    last
-        Number of the journal's last entry; a snapshot that goes beyond it is refused.
+    One that goes beyond the last entry of the journal is refused.
     """
     for file in reversed(snapshot_files(folder)):
         try:

@@ -93,21 +93,7 @@ def load_snapshot(file: Path, project: Project, engine: str) -> State:
 
 
 def unpack_snapshot(rest: bytes, read_bandit: Callable[[], bytes], name: str, project: Project, engine: str) -> State:
-    """Return the state of a snapshot, or refuse it.
-
-    Parameters
-    ----------
-    rest
-        Lines of JSON, as `pack_snapshot` gave them.
-    read_bandit
-        Returns the saved bandit.
-    name
-        Name of the snapshot, for refusals.
-    project
-        What is decided.
-    engine
-        What makes the decisions.
-    """
+    """Return the state of a snapshot from the two files that `pack_snapshot` has made, or refuse it."""
     lines = _checked_lines(rest, name)
     try:
         header = lines[0]

@@ -13,7 +13,7 @@ __all__ = ["Verification", "verify"]
 
 
 class Verification(NamedTuple):
-    """What `verify` has compared, and found equal."""
+    """Numbers of what `verify` has compared, and found equal."""
 
     n_entries: int
     snapshot_seq: int

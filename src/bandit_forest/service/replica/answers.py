@@ -13,7 +13,7 @@ __all__ = ["check_same", "fill_decision", "fill_learned", "fill_reward"]
 
 
 def fill_decision(answer: Decision, row: DecisionRow) -> None:
-    """Let an answer tell what is stored."""
+    """Fill an answer with what is stored."""
     answer.action, answer.propensity, answer.model_version = row.action, row.propensity, row.model_version
     if row.forest_action is not None:
         answer.forest_action = row.forest_action
@@ -31,7 +31,7 @@ def check_same(known: DecisionRow, row: DecisionRow) -> None:
 
 
 def fill_reward(service: ReplicaContext, answer: Rewarded, told: Answers) -> Rewarded:
-    """Let an answer tell which reward counts, or refuse it."""
+    """Fill an answer with the reward that counts, or refuse it."""
     if told.take(answer.event_id):
         return answer
     event_id = answer.event_id
@@ -59,7 +59,7 @@ def _count_duplicate(service: ReplicaContext, event_id: str, first: float | None
 
 
 def fill_learned(service: ReplicaContext, answer: Learned, row: DecisionRow, told: Answers) -> Learned:
-    """Let an answer tell whether the event is learned now, or refuse it."""
+    """Fill an answer with whether the event is learned now, or refuse it."""
     if told.take(answer.event_id):
         return answer
     known = told.known.get(row.event_id)

@@ -18,15 +18,7 @@ _VARIABLES = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": 
 
 
 def back_up_database(project: Project, folder: Path) -> None:
-    """Copy the database of a project into a file of a new or empty folder, for `pg_restore`.
-
-    Parameters
-    ----------
-    project
-        Whose database is copied.
-    folder
-        Where to; made when it is not there.
-    """
+    """Copy the database of a project into a file of a new or empty folder, for `pg_restore`."""
     from psycopg.conninfo import conninfo_to_dict
 
     command = shutil.which("pg_dump")

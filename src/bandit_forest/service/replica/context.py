@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from copy import deepcopy
 from typing import cast
 
 from bandit_forest.service.domain.state import ServiceContext, State
-from bandit_forest.service.errors import StorageError
-from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.journal import Journal
-from bandit_forest.service.recovery.file_actions import changes_by_file
 from bandit_forest.service.replica.applying import apply_lessons
 from bandit_forest.service.replica.rows import LessonRow
 from bandit_forest.service.replica.store import Database
@@ -23,19 +19,7 @@ _AT_ONCE = 200  # lessons, so that decisions get their turn between
 
 
 class ReplicaContext(ServiceContext):
-    """State of a replica, and the way to the database; used by one thread.
-
-    Parameters
-    ----------
-    state
-        What the lessons so far have made.
-    database
-        Where lessons come from.
-    writer
-        Where requests go to.
-    is_elected
-        Says whether this replica makes the lessons.
-    """
+    """State of a replica, and the way to the database; used by one thread."""
 
     def __init__(self, state: State, database: Database, writer: Writer, is_elected: Callable[[], bool]) -> None:
         self.database = database
@@ -47,7 +31,7 @@ class ReplicaContext(ServiceContext):
 
     @property
     def n_waiting(self) -> int:
-        """How many events wait in the database, as it was last counted."""
+        """The number of events that wait in the database, as it was last counted."""
         return self.waiting_count
 
     @property
@@ -73,27 +57,6 @@ class ReplicaContext(ServiceContext):
         self._fresh = asked
         self.writer.durable_seq = self.state.seq
         return False
-
-    def change_action(self, kind: str, name: str) -> tuple[str, Commit]:
-        """Append a change that the newest lessons allow, and wait until this replica has applied it."""
-        try:
-            self.catch_up()
-            registry = self.bandit.registry
-            tried = deepcopy(registry)
-            getattr(tried, kind)(name)  # its methods are named like the kinds of lessons
-            after = str(tried.state(name))
-            if after != registry.state(name):
-                self.database.change(kind, name)
-                self.catch_up()
-        except self.database.error as error:
-            raise StorageError(f"The database cannot be written now ({' '.join(str(error).split())}).") from error
-        return after, self.journal.tail
-
-    def follow_file(self) -> None:
-        """Append what the actions of the project file ask for; replicas that start together may ask twice."""
-        for change in changes_by_file(self.state, list(self.project.actions.names)):
-            self.database.change(*change)
-        self.catch_up()
 
     def catch_up(self) -> None:
         """Apply all lessons that there are."""

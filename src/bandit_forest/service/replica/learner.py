@@ -25,15 +25,7 @@ _AT_ONCE = 1000
 
 
 class Learner:
-    """A thread that makes lessons while this replica is elected.
-
-    Parameters
-    ----------
-    database
-        The database.
-    project
-        Says when events expire, and with which reward.
-    """
+    """A thread that makes lessons while this replica is elected."""
 
     def __init__(self, database: store.Database, project: Project) -> None:
         self.is_elected = False
@@ -58,7 +50,7 @@ class Learner:
                     self._stand(connection)
             except self._database.error as error:
                 if not self._stopping.is_set():
-                    _logger.warning("The learner could not go on, and will try again: %s", " ".join(str(error).split()))
+                    _logger.warning("The learner could not go on, and will try again: %s", store.on_one_line(error))
             self.is_elected = False
             self._stopping.wait(_ELECTION_SECONDS)
 

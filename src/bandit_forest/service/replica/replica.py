@@ -14,9 +14,10 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.recovery.snapshots import pack_snapshot, take_snapshot, unpack_snapshot
+from bandit_forest.service.replica.changes import follow_file
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.learner import Learner
-from bandit_forest.service.replica.store import Database
+from bandit_forest.service.replica.store import Database, on_one_line
 from bandit_forest.service.replica.writer import Writer
 
 __all__ = ["Replica", "first_state", "open_identity", "recover"]
@@ -29,17 +30,7 @@ _LOOK_REST = 20  # times as long as counting took, so that it takes little of th
 
 
 class Replica:
-    """A started replica: operations are applied to its `context`.
-
-    Parameters
-    ----------
-    context
-        State, and the way to the database.
-    learner
-        Makes lessons while this replica is elected.
-    engine
-        What makes the decisions.
-    """
+    """A started replica: operations are applied to its `context`."""
 
     def __init__(self, context: ReplicaContext, learner: Learner, engine: str) -> None:
         self.context = context
@@ -64,7 +55,7 @@ class Replica:
         replica = cls(context, learner, identity.engine)
         try:
             context.catch_up()
-            context.follow_file()
+            follow_file(context)
         except BaseException:
             replica.stop()
             raise
@@ -87,7 +78,7 @@ class Replica:
                     next_look = time.monotonic() + max(_LOOK_SECONDS, _LOOK_REST * seconds)
                 await asyncio.sleep(0 if more else _POLL_SECONDS)
             except self.context.database.error as error:
-                _log.error("The lessons cannot be read, and will be asked for again: %s", " ".join(str(error).split()))
+                _log.error("The lessons cannot be read, and will be asked for again: %s", on_one_line(error))
                 await asyncio.sleep(_POLL_SECONDS * 10)
 
     async def _look(self) -> float:

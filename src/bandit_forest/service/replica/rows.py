@@ -26,7 +26,7 @@ class DecisionRow(NamedTuple):
 
 
 class OutcomeRow(NamedTuple):
-    """How an event ended."""
+    """The end of an event: its reward, its expiry, or that it was learned from elsewhere."""
 
     event_id: str
     kind: str
@@ -45,7 +45,7 @@ class LessonRow(NamedTuple):
     """The action that was taken; or that was added, disabled, enabled or removed."""
     available: str | None
     decided: float
-    """When its event was decided."""
+    """Time at which its event was decided."""
     model_version: int
     propensity: float
     n_available: int

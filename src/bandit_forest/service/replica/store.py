@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg_pool import ConnectionPool
 
-__all__ = ["LESSON_LOCK", "Database"]
+__all__ = ["LESSON_LOCK", "Database", "on_one_line"]
 
 LESSON_LOCK = 0x42464C6E  # of this package's advisory locks, the one of the learner
 _SECONDS = 3  # to connect, and to wait for a connection
@@ -84,13 +84,7 @@ WHERE l.version > %s AND l.version <= %s ORDER BY l.version
 
 
 class Database:
-    """A PostgreSQL that replicas share.
-
-    Parameters
-    ----------
-    storage
-        Says where it is.
-    """
+    """A PostgreSQL that replicas share."""
 
     def __init__(self, storage: Storage) -> None:
         try:
@@ -106,7 +100,7 @@ class Database:
             with psycopg.connect(url, connect_timeout=_SECONDS) as connection:
                 migrate(connection)
         except psycopg.OperationalError as error:
-            refuse("journal", "[storage]", f"the address of a PostgreSQL that answers ({_line(error)})", "...")
+            refuse("journal", "[storage]", f"the address of a PostgreSQL that answers ({on_one_line(error)})", "...")
         self.pool: ConnectionPool[Connection[Any]] = ConnectionPool(
             url,
             min_size=1,
@@ -196,7 +190,11 @@ class Database:
 def insert_decisions(connection: Connection[Any], rows: Sequence[DecisionRow]) -> dict[str, DecisionRow]:
     """Store decisions; return those that were there before, under the same ids."""
     stored = {row[0] for row in connection.execute(_INSERT_DECISIONS, (_json(rows),))}
-    return _read_decisions(connection, [row.event_id for row in rows if row.event_id not in stored])
+    known = [row.event_id for row in rows if row.event_id not in stored]
+    if not known:
+        return {}
+    found = connection.execute(f"SELECT {_DECISION} FROM decisions WHERE event_id = ANY(%s)", (known,))
+    return {row[0]: DecisionRow(*row) for row in found}
 
 
 def insert_learned(connection: Connection[Any], rows: Sequence[OutcomeRow]) -> set[str]:
@@ -226,13 +224,6 @@ def take_outcomes(connection: Connection[Any], *, limit: int) -> int:
     return connection.execute(_TAKE_OUTCOMES, (limit,)).rowcount
 
 
-def _read_decisions(connection: Connection[Any], ids: Sequence[str]) -> dict[str, DecisionRow]:
-    if not ids:
-        return {}
-    rows = connection.execute(f"SELECT {_DECISION} FROM decisions WHERE event_id = ANY(%s)", (list(ids),))
-    return {row[0]: DecisionRow(*row) for row in rows}
-
-
 def _json(rows: Sequence[DecisionRow] | Sequence[OutcomeRow]) -> str:
     """Return rows as one text: PostgreSQL reads it faster than psycopg writes arrays."""
     return msgspec.json.encode([row._asdict() for row in rows]).decode()
@@ -244,6 +235,6 @@ def _one(cursor: Any) -> tuple[Any, ...]:
     return row
 
 
-def _line(error: Exception) -> str:
+def on_one_line(error: Exception) -> str:
     """Return an error on one line, which never holds a password."""
     return " ".join(str(error).split())

@@ -23,7 +23,7 @@ _AT_ONCE = 1000
 
 
 class ReplicaVerification(NamedTuple):
-    """What `verify_database` has compared, and found equal."""
+    """Numbers of what `verify_database` has compared, and found equal."""
 
     n_lessons: int
     n_decisions: int

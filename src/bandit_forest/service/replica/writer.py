@@ -43,7 +43,7 @@ class Stored(Commit):
 
 @dataclass(kw_only=True, eq=False)
 class Asked:
-    """What one request asks to be stored, and what is done with the answer of the database."""
+    """Rows that one request asks to be stored, and what is done with the answer of the database."""
 
     decisions: list[DecisionRow] = field(default_factory=list)
     learned: list[OutcomeRow] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Asked:
 
 @dataclass(kw_only=True)
 class Answers:
-    """What the database has answered to a group of requests."""
+    """Answers of the database to a group of requests."""
 
     known: dict[str, DecisionRow]
     """Decisions that were there before."""
@@ -82,13 +82,6 @@ class Writer:
 
     While the database is away, what the project's `full_disk` says happens: requests are refused, or kept in memory and
     tried again.
-
-    Parameters
-    ----------
-    database
-        The database.
-    project
-        Says what to do when it is away.
     """
 
     current_bytes = 0
@@ -109,7 +102,7 @@ class Writer:
         self._thread.start()
 
     def ask(self, asked: Asked) -> Stored:
-        """Let something be stored."""
+        """Add to what is to be stored; return the promise of it."""
         with self._changed:
             self._asked.append(asked)
             self.queued += asked.size
@@ -147,7 +140,7 @@ class Writer:
             return group
 
     def _look(self) -> None:
-        """See whether the database is back, so that requests are taken again."""
+        """Clear the failure when the database is back, so that requests are taken again."""
         try:
             self._database.last_version()
             self.failure = None
@@ -181,7 +174,7 @@ class Writer:
     def _tell_failure(self, group: list[Asked], error: Exception) -> None:
         if self.failure is None:
             _logger.error("The database cannot be written: %s.", error)
-        self.failure = " ".join(str(error).split())
+        self.failure = store.on_one_line(error)
         message = None if self._keeps else f"The database cannot be written now ({self.failure}): try again."
         for asked in group:
             asked.commit.finish(durable=False, failure=message)

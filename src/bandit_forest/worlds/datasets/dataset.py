@@ -24,7 +24,7 @@ class Dataset:
     description: str
     """A sentence: what it is, from which files, how large, and whether they are those that UCI publishes."""
     words: NDArray[np.uint64] = field(repr=False)
-    """The contexts, packed in 64-bit words, a row a context."""
+    """The contexts, packed in 64-bit words, one row per context."""
     labels: NDArray[np.int64] = field(repr=False)
     """The rewarded action of each row, -1 where no action is rewarded."""
     action_names: tuple[str, ...] = field(repr=False)

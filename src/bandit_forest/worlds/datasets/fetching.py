@@ -45,7 +45,7 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None, *, progress: 
     name
         'covtype', 'adult' or 'census1990'.
     folder
-        Where to put the files; by default where `load` looks for them.
+        Folder for the files; by default where `load` looks for them.
     progress
         Called with the bytes that are here and the bytes of the whole (None where the server does not say).
     """

@@ -32,7 +32,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     name
         'covtype', 'adult' or 'census1990'.
     folder
-        Where UCI's files are, under their own names; by default the environment variable `BANDIT_FOREST_DATA`, or else
+        Folder of UCI's files, under their own names; by default the environment variable `BANDIT_FOREST_DATA`, or else
         the folder `data` in the user's cache folder.
     """
     origin = source(name, "load")

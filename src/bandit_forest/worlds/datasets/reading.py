@@ -46,7 +46,7 @@ class Table:
     """The rewarded action of each row, -1 where none is."""
     action_names: Sequence[str]
     encoder: ContextEncoder
-    """How to encode the columns; not yet fitted."""
+    """Encoder of the columns; not yet fitted."""
     is_part: bool = False
     """Whether these are only the first rows of the whole."""
 

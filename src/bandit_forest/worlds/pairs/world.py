@@ -32,7 +32,7 @@ class Offer(NamedTuple):
     expected: Floats
     """The expected rewards: regret is exact."""
     appearances: NDArray[np.int64]
-    """How often each of them was offered before."""
+    """Number of times that each of them was offered before."""
 
 
 class PairWorld(ABC):
@@ -51,7 +51,7 @@ class PairWorld(ABC):
     n_offered
         Number of distinct actions that are offered at each event.
     replaced_share
-        Share of the actions that leave at a time; as many fresh ones arrive.
+        Share of the actions that leave at a time; the same number of fresh ones arrives.
     replaced_every
         Number of events between two replacements.
     structure_seed
