@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
@@ -10,11 +11,13 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.bandit.features.values import plain
 from bandit_forest.evaluation.log import Log
 
-__all__ = ["columns_of", "escape", "rows_of", "unescape"]
+__all__ = ["columns_of", "escape", "known_of", "rows_of", "tag_of", "unescape", "untag"]
 
 _PLAIN = frozenset("_-+.,/()<>[]@!?&*;$")
+_INT = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def escape(text: str) -> str:
@@ -33,14 +36,42 @@ def unescape(text: str) -> str:
     return unquote(text, errors="surrogatepass") if "%" in text else text
 
 
+def tag_of(number: str | int) -> str:
+    """Return the tag of an action: its id, escaped so that the text of a number is not taken for the number.
+
+    Examples
+    --------
+    >>> tag_of(17), tag_of("17"), untag("%317")
+    ('17', '%317', '17')
+    """
+    text = escape(str(number))
+    return _percent(text[0]) + text[1:] if isinstance(number, str) and _INT.fullmatch(text) else text
+
+
+def untag(text: str) -> str | int:
+    """Return the id that `tag_of` was given; whole numbers in the tags of others are ints."""
+    return int(text) if _INT.fullmatch(text) else unescape(text)
+
+
+def known_of(features: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the features that are not missing, as values of Python.
+
+    Examples
+    --------
+    >>> known_of({"age": math.nan, "city": None, "member": np.False_})
+    {'member': False}
+    """
+    values = {name: plain(value) for name, value in features.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def rows_of(log: Log) -> list[dict[str, Any]]:
     """Return the features of each event, without those that are missing; contexts are not among them."""
     rows: list[dict[str, Any]] = [{} for _ in range(len(log))]
     for name, values in (log.features or {}).items():
         for row, value in zip(rows, values.tolist(), strict=True):
-            if value is not None and not (isinstance(value, float) and math.isnan(value)):
-                row[name] = value
-    return rows
+            row[name] = value
+    return [known_of(row) for row in rows]
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.features import columns_of, unescape
-from bandit_forest.evaluation.log import BATCH_SIZE, Log
-from bandit_forest.evaluation.readers.lines import LineSource, located_log
+from bandit_forest.evaluation.features import columns_of, unescape, untag
+from bandit_forest.evaluation.log import Log, Offered
+from bandit_forest.evaluation.readers.lines import LineSource, located_log, numbered_names
+from bandit_forest.evaluation.readers.offers import with_ids
 
 __all__ = ["DsJson", "read_dsjson"]
 
@@ -29,25 +30,30 @@ def read_dsjson(
 ) -> DsJson:
     """Return the log in a file of dsjson, one object per line.
 
-    The label is `_label_Action` (from 1), `_label_cost` and `_label_probability`; `a` and `p` are all actions and their
-    probabilities. Features are the values of `c`, those of inner objects as `outer.inner`. Features of actions
-    (`_multi`) are left out, since a forest has no place for them. So are lines with a late reward only (`RewardValue`).
+    The label is `_label_Action` (from 1; or `_labelIndex`, from 0), `_label_cost` and `_label_probability`; `a` and `p`
+    are all actions and their probabilities. Features are the values of `c`, those of inner objects as `outer.inner`.
+    Lines with a late reward only (`RewardValue`) are left out.
+
+    Where the first event has `_multi`, the features of each offered action, the log has offers. The id of an action is
+    its `_tag`, or else its feature `id`, or else the text of all its features. The other features of `c` are those of
+    the context, and columns besides; inner objects `context` and `action` are left out of the names of features.
 
     Parameters
     ----------
     path
         The file.
     actions
-        Names of the actions, or their number; the largest action of the file when None.
+        Names of the actions, or their number; the largest action of the file when None. With offers, those of the
+        places in an offer.
     variable_names
-        Variables of `c.context`, which then become the contexts of the log.
+        Variables of `c.context`, which then become the contexts of the log; only with fixed actions.
     reward_range
         The least and the largest possible reward.
     """
     return DsJson(path, actions=actions, variable_names=variable_names, reward_range=reward_range)
 
 
-class DsJson(LineSource):
+class DsJson(LineSource[tuple[int, dict[str, Any]]]):
     """Reader of dsjson; see `read_dsjson`."""
 
     def __init__(
@@ -60,27 +66,17 @@ class DsJson(LineSource):
     ) -> None:
         super().__init__(path, reward_range=reward_range)
         self._variables = None if variable_names is None else list(variable_names)
+        self._has_offers = False
         self.n_events, largest = 0, 0
         for number, event in self._events():
+            offered = self._offered(number, event)
+            self._has_offers = bool(offered) if self.n_events == 0 else self._has_offers
             self.n_events += 1
             listed = [action for action in event.get("a", ()) if isinstance(action, int)]
-            largest = max(largest, self._action(number, event), *listed)
-        n_actions = actions if isinstance(actions, int) else largest if actions is None else len(actions)
-        if largest > n_actions:
-            refuse("actions", "read_dsjson", f"at least {largest}, as in {self.path.name}", actions)
-        names = None if actions is None or isinstance(actions, int) else actions
-        self.action_names = tuple(names or (f"action {number}" for number in range(n_actions)))
-
-    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
-        """Return the events from the first to the last, in batches."""
-        rows: list[tuple[int, dict[str, Any]]] = []
-        for row in self._events():
-            rows.append(row)
-            if len(rows) == batch_size:
-                yield self._log(rows)
-                rows = []
-        if rows:
-            yield self._log(rows)
+            largest = max(largest, self._action(number, event), len(offered) if self._has_offers else 0, *listed)
+        self.action_names = numbered_names(actions, largest, "read_dsjson", self.path.name)
+        if self._has_offers and variable_names is not None:
+            refuse("variable_names", "read_dsjson", "None for a log with offers", variable_names)
 
     def _events(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, line in self.lines():
@@ -94,7 +90,8 @@ class DsJson(LineSource):
                 yield number, event
 
     def _action(self, number: int, event: dict[str, Any]) -> int:
-        action = event.get("_label_Action")
+        place = event.get("_labelIndex")
+        action = event.get("_label_Action", place + 1 if isinstance(place, int) else None)
         if not isinstance(action, int) or isinstance(action, bool) or action < 1:
             self.refuse("_label_Action", number, None, "an int of at least 1", action)
         return action
@@ -106,7 +103,8 @@ class DsJson(LineSource):
         return float(value)
 
     def _log(self, rows: list[tuple[int, dict[str, Any]]]) -> Log:
-        features = [self._flat(number, event.get("c", {}), "") for number, event in rows]
+        own = "context" if self._has_offers else "features"
+        features = [self._flat(number, event.get("c", {}), own) for number, event in rows]
         columns: dict[str, Any] = {
             "actions": [self._action(*row) - 1 for row in rows],
             "rewards": [0.0 - self._number(*row, "_label_cost") for row in rows],
@@ -125,11 +123,28 @@ class DsJson(LineSource):
         if self._variables is not None:
             columns["contexts"] = [[row.pop(f"context.{name}", 0) for name in self._variables] for row in features]
             columns["variable_names"] = self._variables
+        if self._has_offers:
+            offers = zip(features, rows, strict=True)
+            columns["offers"] = [Offered(context, self._actions(*row)) for context, row in offers]
         columns["features"] = columns_of(features) or None
         return located_log(self.path.name, [number for number, _ in rows], _NAMES, columns)
 
-    def _flat(self, number: int, values: object, prefix: str) -> dict[str, Any]:
-        """Return the features of an object, and of objects inside it, in one."""
+    def _offered(self, number: int, event: dict[str, Any]) -> list[Any]:
+        """Return what an event holds of each offered action."""
+        values = event.get("c")
+        offered = values.get("_multi", []) if isinstance(values, Mapping) else []
+        if not isinstance(offered, list) or (self._has_offers and not offered):
+            self.refuse("_multi", number, None, "a list of at least one action", offered)
+        return offered
+
+    def _actions(self, number: int, event: dict[str, Any]) -> list[dict[str, Any]]:
+        offered = self._offered(number, event)
+        actions = [self._flat(number, action, "action") for action in offered]
+        tags = [untag(action["_tag"]) if isinstance(action.get("_tag"), str) else None for action in offered]
+        return with_ids(actions, tags, lambda _, rule, value: self.refuse("_tag", number, None, rule, value))
+
+    def _flat(self, number: int, values: object, own: str, prefix: str = "") -> dict[str, Any]:
+        """Return the features of an object, and of objects inside it, in one; those of `own` by their names alone."""
         if not isinstance(values, Mapping):
             self.refuse("c", number, None, "an object of features", values)
         flat: dict[str, Any] = {}
@@ -138,9 +153,9 @@ class DsJson(LineSource):
             if key.startswith("_") or value is None:
                 continue  # Vowpal Wabbit's own words, and what is missing
             if isinstance(value, Mapping):
-                flat |= self._flat(number, value, "" if name == "features" else f"{name}.")
+                flat |= self._flat(number, value, own, "" if name == own else f"{name}.")
             elif isinstance(value, list):
-                flat |= self._flat(number, {str(place): one for place, one in enumerate(value)}, f"{name}.")
+                flat |= self._flat(number, {str(place): one for place, one in enumerate(value)}, own, f"{name}.")
             else:
                 flat[name] = value
         return flat

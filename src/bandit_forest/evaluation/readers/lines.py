@@ -6,13 +6,16 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, TypeVar
 
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, checked_range
 
-__all__ = ["FileSource", "LineSource", "located_log", "names_of"]
+__all__ = ["FileSource", "LineSource", "located_log", "names_of", "numbered_names"]
+
+Event = TypeVar("Event")
 
 
 class FileSource(ABC):
@@ -43,17 +46,31 @@ class FileSource(ABC):
         return f"<{type(self).__name__}: {self.path.name}, {self.n_events:,} events, {len(self.action_names)} actions>"
 
 
-class LineSource(FileSource):
-    """A log with one event per line, in UTF-8."""
+class LineSource(FileSource, Generic[Event]):
+    """A log in lines of UTF-8, the events one after the other."""
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Return the lines that are not empty, with their numbers from 1."""
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+        events = self._events()
+        while batch := list(islice(events, batch_size)):
+            yield self._log(batch)
+
+    @abstractmethod
+    def _events(self) -> Iterator[Event]:
+        """Return what the file holds of each event, with the numbers of its lines."""
+
+    @abstractmethod
+    def _log(self, events: list[Event]) -> Log:
+        """Return the log of some events."""
+
+    def lines(self, *, empty: bool = False) -> Iterator[tuple[int, str]]:
+        """Return the lines with their numbers from 1, those that are empty only where they are asked for."""
         # Only a line feed ends a line: texts may hold other separators.
         with self.path.open(encoding="utf-8", newline="\n") as file:
             number = 0
             try:
                 for number, line in enumerate(file, start=1):
-                    if line.strip():
+                    if empty or line.strip():
                         yield number, line.rstrip("\r\n")
             except UnicodeDecodeError as error:
                 self.refuse("text", number + 1, None, "UTF-8", error.reason)
@@ -93,6 +110,14 @@ def located_log(
             f"'{error.parameter}' of Log", f"'{names.get(name, name)}' of {place}, {unit} {rows[event]}"
         )
         raise InvalidArgumentError(told) from None
+
+
+def numbered_names(actions: Sequence[str] | int | None, largest: int, reader: str, file: str) -> tuple[str, ...]:
+    """Return names of actions that have numbers from 1 up to `largest` in a file: those that are given, or numbers."""
+    n_actions = actions if isinstance(actions, int) else largest if actions is None else len(actions)
+    if largest > n_actions:
+        refuse("actions", reader, f"at least {largest}, as in {file}", actions)
+    return names_of(n_actions if actions is None else actions, set())
 
 
 def names_of(actions: Sequence[str] | int | None, found: set[str]) -> tuple[str, ...]:

@@ -1,24 +1,22 @@
-"""Logs in Vowpal Wabbit's text format: `action:cost:probability | features`."""
+"""Logs in Vowpal Wabbit's text format, with fixed actions: `action:cost:probability | features`."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.features import columns_of, unescape
-from bandit_forest.evaluation.log import BATCH_SIZE, Log
-from bandit_forest.evaluation.readers.lines import LineSource, located_log
+from bandit_forest.evaluation.features import columns_of
+from bandit_forest.evaluation.log import Log
+from bandit_forest.evaluation.readers.lines import located_log, numbered_names
+from bandit_forest.evaluation.readers.vw_lines import LABEL_NAMES, VwLines
+from bandit_forest.evaluation.readers.vw_offers import VwOffers, holds_offers
 
 __all__ = ["VwText", "read_vw"]
-
-_LABEL = re.compile(r"\s*(\d+):([^\s:|]+):([^\s:|]+)(?=[\s|])")
-_NAMES = {"actions": "action", "rewards": "cost", "propensities": "probability"}
 
 
 def read_vw(
@@ -27,28 +25,39 @@ def read_vw(
     actions: Sequence[str] | int | None = None,
     variable_names: Sequence[str] | None = None,
     reward_range: tuple[float, float] = (0.0, 1.0),
-) -> VwText:
-    """Return the log in a file of Vowpal Wabbit's text format, one line per event.
+) -> VwText | VwOffers:
+    """Return the log in a file of Vowpal Wabbit's text format.
 
-    Actions count from 1 in the file, and a cost is minus a reward. Features become columns; those of the namespaces
-    `number`, `text` and `flag`, which `write_vw` uses, by their names, others as `namespace.name`. A feature that an
-    event lacks is missing.
+    A cost is minus a reward. A feature that an event lacks is missing.
+
+    With fixed actions, each event is a line, and actions count from 1. Features become columns; those of the namespaces
+    `number`, `text` and `flag`, which `write_vw` uses, by their names, others as `namespace.name`.
+
+    Where actions have features (`--cb_explore_adf`), each event is a line `shared`, which may be left out, and a line
+    for each offered action; the chosen one has the label, whose action is not looked at. An empty line ends the event.
+    The first two lines tell such a file. Its log has offers: the id of an action is its tag, a whole number as an int,
+    or else the text of its features. The features of `shared` are those of the context, and columns besides.
 
     Parameters
     ----------
     path
         The file.
     actions
-        Names of the actions, or their number; the largest action of the file when None.
+        Names of the actions, or their number; the largest action of the file when None. With offers, those of the
+        places in an offer.
     variable_names
-        Variables of the namespace `context`, which then become the contexts of the log.
+        Variables of the namespace `context`, which then become the contexts of the log; only with fixed actions.
     reward_range
         The least and the largest possible reward.
     """
-    return VwText(path, actions=actions, variable_names=variable_names, reward_range=reward_range)
+    if not holds_offers(path):
+        return VwText(path, actions=actions, variable_names=variable_names, reward_range=reward_range)
+    if variable_names is not None:
+        refuse("variable_names", "read_vw", "None for a log with offers", variable_names)
+    return VwOffers(path, actions=actions, reward_range=reward_range)
 
 
-class VwText(LineSource):
+class VwText(VwLines[tuple[int, str]]):
     """Reader of Vowpal Wabbit's text format; see `read_vw`."""
 
     def __init__(
@@ -64,97 +73,41 @@ class VwText(LineSource):
         self.n_events, largest = 0, 0
         for number, line in self.lines():
             self.n_events += 1
-            largest = max(largest, int(self._label(number, line)[1]))
-        n_actions = actions if isinstance(actions, int) else largest if actions is None else len(actions)
-        if largest > n_actions:
-            refuse("actions", "read_vw", f"at least {largest}, as in {self.path.name}", actions)
-        names = None if actions is None or isinstance(actions, int) else actions
-        self.action_names = tuple(names or (f"action {number}" for number in range(n_actions)))
+            largest = max(largest, int(self._fixed(number, line)[1]))
+        self.action_names = numbered_names(actions, largest, "read_vw", self.path.name)
 
-    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
-        """Return the events from the first to the last, in batches."""
-        rows: list[tuple[int, str]] = []
-        for row in self.lines():
-            rows.append(row)
-            if len(rows) == batch_size:
-                yield self._log(rows)
-                rows = []
-        if rows:
-            yield self._log(rows)
+    def _events(self) -> Iterator[tuple[int, str]]:
+        return self.lines()
 
-    def _label(self, number: int, line: str) -> re.Match[str]:
-        match = _LABEL.match(line)
-        if match is None or int(match[1]) < 1:
+    def _fixed(self, number: int, line: str) -> re.Match[str]:
+        """Return the label of a line, which must have one."""
+        label = self._label(line)
+        if label is None or int(label[1]) < 1:
             rule = "action:cost:probability with an action of at least 1, one line per event"
             self.refuse("label", number, 1, rule, line.partition("|")[0].strip())
-        return match
+        return label
 
-    def _log(self, rows: list[tuple[int, str]]) -> Log:
-        labels = [self._label(number, line) for number, line in rows]
-        columns: dict[str, Any] = {
-            "actions": [int(label[1]) - 1 for label in labels],
-            "rewards": [0.0 - self._number(row, label, 2, "cost") for row, label in zip(rows, labels, strict=True)],
-            "propensities": [
-                self._number(row, label, 3, "probability") for row, label in zip(rows, labels, strict=True)
-            ],
-            "action_names": self.action_names,
-            "reward_range": self.reward_range,
-        }
-        events = [
-            self._features(number, line, line.index("|", label.end()))
-            for (number, line), label in zip(rows, labels, strict=True)
-        ]
+    def _log(self, events: list[tuple[int, str]]) -> Log:
+        numbers = [number for number, _ in events]
+        labels = [self._fixed(number, line) for number, line in events]
+        features = [self._features(number, line) for number, line in events]
+        columns = self._outcomes(numbers, labels)
+        columns["actions"] = [int(label[1]) - 1 for label in labels]
         if self._variables is not None:
-            columns["contexts"] = self._contexts(rows, events, self._variables)
+            columns["contexts"] = self._contexts(numbers, features, self._variables)
             columns["variable_names"] = tuple(self._variables)
-        columns["features"] = columns_of(events) or None
-        return located_log(self.path.name, [number for number, _ in rows], _NAMES, columns)
-
-    def _number(self, row: tuple[int, str], label: re.Match[str], group: int, name: str) -> float:
-        try:
-            return float(label[group])
-        except ValueError:
-            self.refuse(name, row[0], label.start(group) + 1, "a number", label[group])
-
-    def _features(self, number: int, line: str, start: int) -> dict[str, Any]:
-        features: dict[str, Any] = {}
-        place = start
-        for section in line[start + 1 :].split("|"):
-            place += 1
-            namespace = "" if not section or section[0].isspace() else section.split()[0]
-            at = place + len(namespace)
-            kind = unescape(namespace.partition(":")[0])
-            for found in re.finditer(r"\S+", section[len(namespace) :]):
-                try:
-                    name, value = _feature(kind, found[0])
-                except ValueError:
-                    rule = "a name, or a name and a number after a colon"
-                    self.refuse("feature", number, at + found.start() + 1, rule, found[0])
-                features[name] = value
-            place += len(section)
-        return features
+        columns["features"] = columns_of(features) or None
+        return located_log(self.path.name, numbers, LABEL_NAMES, columns)
 
     def _contexts(
-        self, rows: list[tuple[int, str]], events: list[dict[str, Any]], variables: dict[str, int]
+        self, numbers: list[int], events: list[dict[str, Any]], variables: dict[str, int]
     ) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return the variables of the namespace `context`, and take them out of the features."""
-        contexts = np.zeros((len(rows), len(variables)), dtype=np.uint8)
-        for event, ((number, _), features) in enumerate(zip(rows, events, strict=True)):
+        contexts = np.zeros((len(numbers), len(variables)), dtype=np.uint8)
+        for event, (number, features) in enumerate(zip(numbers, events, strict=True)):
             for name in [name for name in features if name.startswith("context.")]:
                 variable, value = name.removeprefix("context."), features.pop(name)
                 if variable not in variables or value not in (0.0, 1.0):
                     self.refuse("context", number, None, "one of the variables, at 0 or 1", f"{variable}:{value:g}")
                 contexts[event, variables[variable]] = value
         return contexts
-
-
-@lru_cache(maxsize=2**16)  # the same features come again and again
-def _feature(kind: str, text: str) -> tuple[str, Any]:
-    """Return the name and the value of a feature of a namespace."""
-    if kind in ("text", "flag"):
-        name, sign, value = text.partition("=")
-        if sign and (kind == "text" or value in ("true", "false")):
-            return unescape(name), unescape(value) if kind == "text" else value == "true"
-    name, _, value = text.partition(":")
-    plain = unescape(name) if kind in ("", "number") else f"{kind}.{unescape(name)}"
-    return plain, float(value) if value else 1.0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.features import escape, rows_of
-from bandit_forest.evaluation.log import Log, Source
+from bandit_forest.evaluation.features import escape, known_of, rows_of, tag_of
+from bandit_forest.evaluation.log import Log, Offered, Source
 from bandit_forest.evaluation.writers.events import rewarded
 
 __all__ = ["vw_lines", "write_vw"]
@@ -20,6 +20,10 @@ def write_vw(log: Source, path: str | os.PathLike[str], *, progress: Callable[[i
 
     Events without a reward are left out. Numbers, texts and flags go to namespaces of these names, the variables of
     contexts that are 1 to `context`. Names and texts are percent-encoded where they hold spaces, colons or bars.
+
+    A log with offers is written for `vw --cb_explore_adf`: a line `shared` for each event, one line for each offered
+    action, whose tag is its id, and an empty line. Namespaces begin with `context_` and `action_`, so that `-q ca`
+    makes the products of both sides; lists of texts go to `context_labels` and `action_labels`.
 
     Parameters
     ----------
@@ -42,7 +46,7 @@ def write_vw(log: Source, path: str | os.PathLike[str], *, progress: Callable[[i
 
 
 def vw_lines(log: Log) -> list[str]:
-    """Return one line per event.
+    """Return the text of each event: one line, or several where it offers actions, of which the last is empty.
 
     Examples
     --------
@@ -52,20 +56,32 @@ def vw_lines(log: Log) -> list[str]:
     >>> vw_lines(log)
     ['2:-1.0:0.25 |number age:35.5 |text city=New%20York']
     """
+    outcomes = zip(log.actions.tolist(), log.rewards.tolist(), log.propensities.tolist(), strict=True)
+    labels = [(action, f"{0.0 - reward!r}:{propensity!r}") for action, reward, propensity in outcomes]
+    if log.offers is not None:
+        return [_offer(offer, *label) for offer, label in zip(log.offers, labels, strict=True)]
     variables = [escape(name) for name in log.variable_names]
-    events = zip(log.actions.tolist(), log.rewards.tolist(), log.propensities.tolist(), rows_of(log), strict=True)
     lines = []
-    for event, (action, reward, propensity, features) in enumerate(events):
+    for event, ((action, outcome), features) in enumerate(zip(labels, rows_of(log), strict=True)):
         sections = _sections(features)
         if log.contexts is not None:
             ones = log.contexts[event].nonzero()[0].tolist()
             sections.append(" ".join(["|context", *(variables[place] for place in ones)]))
-        lines.append(f"{action + 1}:{0.0 - reward!r}:{propensity!r} {' '.join(sections) or '|'}")
+        lines.append(f"{action + 1}:{outcome} {' '.join(sections) or '|'}")
     return lines
 
 
-def _sections(features: dict[str, Any]) -> list[str]:
-    kinds: dict[str, list[str]] = {"number": [], "text": [], "flag": []}
+def _offer(offer: Offered, taken: int, outcome: str) -> str:
+    lines = [f"shared {' '.join(_sections(known_of(offer.context), 'context_')) or '|'}"]
+    for place, action in enumerate(offer.actions):
+        label = f"0:{outcome} " if place == taken else ""
+        features = {name: value for name, value in known_of(action).items() if name != "id"}
+        lines.append(f"{label}'{tag_of(action['id'])} {' '.join(_sections(features, 'action_')) or '|'}")
+    return "\n".join([*lines, ""])
+
+
+def _sections(features: Mapping[str, Any], side: str = "") -> list[str]:
+    kinds: dict[str, list[str]] = {"number": [], "text": [], "flag": [], "labels": []}
     for name, value in features.items():
         if not name:
             refuse("features", "write_vw", "columns that have a name", name)
@@ -73,6 +89,8 @@ def _sections(features: dict[str, Any]) -> list[str]:
             kinds["flag"].append(f"{escape(name)}={str(value).lower()}")
         elif isinstance(value, (int, float)):
             kinds["number"].append(f"{escape(name)}:{float(value)!r}")
+        elif side and isinstance(value, (list, tuple)):
+            kinds["labels"] += [f"{escape(name)}={escape(label)}" for label in value] or [escape(name)]
         else:
             kinds["text"].append(f"{escape(name)}={escape(str(value))}")
-    return [" ".join([f"|{kind}", *words]) for kind, words in kinds.items() if words]
+    return [" ".join([f"|{side}{kind}", *words]) for kind, words in kinds.items() if words]
