@@ -15,6 +15,7 @@ from bandit_forest.evaluation.balance import Balance
 from bandit_forest.evaluation.statistics.estimate import Estimate
 from bandit_forest.evaluation.statistics.linear import LEAST_SAMPLE
 from bandit_forest.evaluation.statistics.special import chi_squared_tail
+from bandit_forest.evaluation.statistics.spread import LEAST_REWARDS
 
 __all__ = ["Finding", "Level", "Weights", "log_findings", "policy_findings"]
 
@@ -74,6 +75,8 @@ class Weights(NamedTuple):
     """Effective sample size."""
     effective_over_time: Sequence[float]
     """Effective sample size of each part of the log."""
+    rewards: float
+    """Effective number of rare rewards."""
     largest_share: float
     """Share of the largest weight in the sum of all."""
     mean: Estimate
@@ -82,7 +85,12 @@ class Weights(NamedTuple):
 
 def policy_findings(name: str, weights: Weights) -> list[Finding]:
     """Return what the log shows about one policy."""
-    return [_effective(name, weights), _largest(name, weights.largest_share), _policy_weight(name, weights.mean)]
+    return [
+        _effective(name, weights),
+        _rewards(name, weights.rewards),
+        _largest(name, weights.largest_share),
+        _policy_weight(name, weights.mean),
+    ]
 
 
 def _mean_weight(whole: Balance) -> Finding:
@@ -214,6 +222,17 @@ def _effective(name: str, weights: Weights) -> Finding:
         "the log has enough events that act like this policy",
         f"below {LEAST_SAMPLE} there is no verdict: the logging policy seldom did what this policy would do. Log more "
         "events, or events with more exploration",
+    )
+
+
+def _rewards(name: str, rewards: float) -> Finding:
+    return _judged(
+        f"{name}: rare rewards",
+        rewards >= LEAST_REWARDS,
+        f"{rewards:,.1f} in the effective sample",
+        "the log has enough of them to know how uncertain the estimate is",
+        f"below {LEAST_REWARDS} there is no verdict: rewards are rare, and the interval knows nothing of those that "
+        "did not come where this policy weighs heavily. Log more events",
     )
 
 

@@ -239,9 +239,11 @@ def _weights(place: int, whole: Part, parts: Sequence[Part], confidence: float) 
     sums = whole.sums
     mean = sums.mean_weight(place, confidence)
     total = mean.value * sums.n_events
+    effective = sums.effective_sample_size(place)
     return Weights(
         n_events=sums.n_events,
-        effective=sums.effective_sample_size(place),
+        effective=effective,
+        rewards=effective * whole.rewards.rarity,
         effective_over_time=[part.sums.effective_sample_size(place) for part in parts],
         largest_share=float(whole.largest_weights[place]) / total if total > 0 else 0.0,
         mean=mean,

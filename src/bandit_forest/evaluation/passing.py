@@ -13,6 +13,7 @@ from bandit_forest.evaluation.log import BATCH_SIZE, Log, Source
 from bandit_forest.evaluation.models import ActionMeans, ForestMeans, LoggingModel, Means, OfferMeans
 from bandit_forest.evaluation.statistics.evidence import logged_evidence, policy_evidence
 from bandit_forest.evaluation.statistics.sequences import Interval, ValueSequence
+from bandit_forest.evaluation.statistics.spread import Spread
 from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.evaluation.targets import Target
 
@@ -31,6 +32,7 @@ class Part:
     def __init__(self, n_targets: int, n_actions: int) -> None:
         self.balance = Balance(n_actions)
         self.sums = Sums(1 + n_targets)
+        self.rewards = Spread()
         self.largest_weights = np.zeros(1 + n_targets)
         self.weight_sums = np.zeros((n_targets, len(WEIGHT_EDGES) + 1))
         """Sum of the weights of each target, by their size."""
@@ -42,6 +44,7 @@ class Part:
         both = object.__new__(Part)
         both.balance = self.balance + other.balance
         both.sums = self.sums + other.sums
+        both.rewards = self.rewards + other.rewards
         both.weight_sums = self.weight_sums + other.weight_sums
         both.largest_weights = np.maximum(self.largest_weights, other.largest_weights)
         both.end_time, both.sequences = other.end_time, other.sequences
@@ -122,6 +125,7 @@ class Pass:
         evidence = [policy_evidence(log, table, means) for table in tables]
         for sequence, one in zip(self.sequences, evidence, strict=True):
             sequence.add(one.weights, log.rewards)
+        part.rewards.add(log.rewards)
         part.sums.add([logged_evidence(log.rewards), *evidence])
         for sums, one in zip(part.weight_sums, evidence, strict=True):
             sums += np.bincount(np.digitize(one.weights, WEIGHT_EDGES), one.weights, len(sums))

@@ -14,6 +14,8 @@ from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.models import growing_pieces
 from bandit_forest.evaluation.statistics.estimate import Estimate
 from bandit_forest.evaluation.statistics.evidence import Evidence, logged_evidence, policy_evidence
+from bandit_forest.evaluation.statistics.linear import LEAST_SAMPLE
+from bandit_forest.evaluation.statistics.spread import LEAST_REWARDS, Spread
 from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.evaluation.targets import Batched, propensities_of
 from bandit_forest.parameters import check_parameter
@@ -48,6 +50,15 @@ class Progressive(NamedTuple):
     """What the logging policy earned."""
     gain: Estimate
     """Doubly robust, minus logged, on the same events."""
+    effective: float
+    """Effective sample size."""
+    rewards: float
+    """Effective number of rare rewards."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the log has enough events and rewards for a verdict, as in `evaluate`."""
+        return self.effective >= LEAST_SAMPLE and self.rewards >= LEAST_REWARDS
 
 
 class Replay(NamedTuple):
@@ -87,11 +98,12 @@ def learn_along(
     progress
         Called with the number of events read so far, every now and then.
     """
-    sums, n_seen = Sums(2), 0
+    sums, spread, n_seen = Sums(2), Spread(), 0
     for batch, contexts in _rewarded(log, encoder):
         for rows in growing_pieces(len(batch), n_seen):
             part, seen = batch[rows], contexts[rows]
             sums.add([_evidence(part, seen, policy), logged_evidence(part.rewards)])
+            spread.add(part.rewards)
             policy.learn_many(seen, part.actions, _shares(part), propensities=part.propensities)
         n_seen += len(batch)
         if progress is not None:
@@ -102,6 +114,8 @@ def learn_along(
         snips=sums.estimate(0, "snips", confidence),
         logged=sums.estimate(1, "dr", confidence),
         gain=sums.difference(0, 1, "dr", confidence),
+        effective=sums.effective_sample_size(0),
+        rewards=sums.effective_sample_size(0) * spread.rarity,
     )
 
 
