@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bandit_forest.evaluation import Log
+from bandit_forest.evaluation import Log, Offered
 
 
 def honest_log(
@@ -31,6 +31,36 @@ def honest_log(
         action_names=n_actions,
     )
     return log, means
+
+
+def offer_log(n_events: int, seed: int = 1) -> Log:
+    """Return a log in which older visitors take what is dear, and younger ones what is cheap."""
+    rng = np.random.default_rng(seed)
+    offers, actions, rewards, probabilities = [], [], [], np.zeros((n_events, 4))
+    for event in range(n_events):
+        age, n_offered = float(rng.integers(18, 80)), int(rng.integers(2, 5))
+        context = {"age": age, "city": ["New York", "Lannion"][event % 2], "member": event % 3 == 0}
+        offered = [
+            {"id": f"a{n}", "price": float(rng.integers(0, 20)), "kind": ["phone", "case"][n % 2], "_new": n % 5 == 0}
+            for n in rng.permutation(40)[:n_offered].tolist()
+        ]
+        probabilities[event, :n_offered] = 0.5 / n_offered
+        probabilities[event, 0] += 0.5
+        place = int(rng.choice(4, p=probabilities[event]))
+        offers.append(Offered(context, offered))
+        actions.append(place)
+        rewards.append(float(rng.random() < (0.8 if (age >= 40) == (offered[place]["price"] >= 10) else 0.2)))
+    return Log(
+        actions=actions,
+        rewards=rewards,
+        propensities=probabilities[np.arange(n_events), actions],
+        probabilities=probabilities,
+        offers=offers,
+        times=1.7e9 + np.arange(n_events),
+        versions=np.arange(n_events) // 100,
+        columns={"event_id": np.array([f"event {event}" for event in range(n_events)])},
+        action_names=4,
+    )
 
 
 def changed(log: Log, **columns: object) -> Log:

@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 import pytest
-from logs import honest_log
+from logs import honest_log, offer_log
 
-from bandit_forest import BanditForest
+from bandit_forest import BanditForest, PairBandit
 from bandit_forest.cli import main
-from bandit_forest.evaluation.writers import write_parquet, write_vw
+from bandit_forest.evaluation.writers import write_dsjson, write_parquet, write_vw
 
 COLUMNS = ["--column", "action=offer", "--column", "reward=bought", "--column", "propensity=chance"]
 
@@ -59,7 +59,7 @@ def test_from_a_table_to_a_decision(monkeypatch, capsys, tables):
     assert run(monkeypatch, *evaluate, "--require", "new > logged", "--report", page) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("new is better than logged: +")
-    assert "Looks without a fault: 17 of 17" in printed
+    assert "Looks without a fault: 20 of 20" in printed
     content = page.read_text()
     assert "new is better than logged" in content
     assert content.count("<svg") == 6
@@ -87,6 +87,39 @@ def test_other_formats(monkeypatch, capsys, tmp_path):
     assert run(monkeypatch, "learn", tmp_path / "log.parquet", "--out", tmp_path / "forest.bf", "--trees", 5) == 0
     assert run(monkeypatch, "evaluate", tmp_path / "log.parquet", "--policy", f"new={tmp_path / 'forest.bf'}") == 0
     assert "new" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["log.vw", "log.dsjson"])
+def test_a_log_with_offers(monkeypatch, capsys, tmp_path, name):
+    write = write_vw if name == "log.vw" else write_dsjson
+    for seed in (1, 2):
+        write(offer_log(2000, seed), tmp_path / f"{seed} {name}")
+    first, second = (tmp_path / f"{seed} {name}" for seed in (1, 2))
+    out, page = tmp_path / "new.bandit", tmp_path / "report.html"
+    assert run(monkeypatch, "learn", first, "--out", out, "--trees", 8) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Learned from 2,000 events" in printed
+    assert "While it learned it would have earned 0." in printed
+    assert PairBandit.load(out).version == 2000
+    evaluate = ["evaluate", second, "--policy", out, "--policy", "uniform", "--report", page]
+    assert run(monkeypatch, *evaluate, "--require", "new > logged") == 0
+    assert capsys.readouterr().out.startswith("new is better than logged: +")
+    assert "new is better than logged" in page.read_text()
+    ended = run(monkeypatch, "learn", first, "--out", out, "--launcher", "local")
+    assert ended.startswith("bandit-forest: The 'launcher' of learn must be left out for a log with offers.")
+
+
+def test_a_log_that_cannot_tell(monkeypatch, capsys, tmp_path):
+    log = offer_log(300, 1)
+    write_vw(log[:100], tmp_path / "log.vw")
+    assert run(monkeypatch, "learn", tmp_path / "log.vw", "--out", tmp_path / "new.bandit") == 0
+    assert "The log cannot tell what it would have earned while it learned: an effective" in capsys.readouterr().out
+
+
+def test_a_bandit_over_pairs_needs_a_log_with_offers(monkeypatch, tables):
+    PairBandit().save(tables / "new.bandit")
+    ended = run(monkeypatch, "evaluate", tables / "second.csv", *COLUMNS, "--policy", tables / "new.bandit")
+    assert ended.startswith("bandit-forest: The 'log' of new must be one with offers.")
 
 
 @pytest.mark.parametrize(

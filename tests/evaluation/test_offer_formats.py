@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from logs import changed
+from logs import changed, offer_log
 
 from bandit_forest import InvalidArgumentError, PairBandit
 from bandit_forest.evaluation import Log, Offered, as_it_stands, evaluate, learn_along, over_offers, uniform
@@ -69,38 +69,8 @@ def test_what_is_written_is_read(tmp_path_factory, name, data):
     assert exactly(read.offers) == exactly(log.offers)
 
 
-def shop(n_events: int = 1000, seed: int = 1) -> Log:
-    """Return a log in which older visitors take what is dear, and younger ones what is cheap."""
-    rng = np.random.default_rng(seed)
-    offers, actions, rewards, probabilities = [], [], [], np.zeros((n_events, 4))
-    for event in range(n_events):
-        age, n_offered = float(rng.integers(18, 80)), int(rng.integers(2, 5))
-        context = {"age": age, "city": ["New York", "Lannion"][event % 2], "member": event % 3 == 0}
-        offered = [
-            {"id": f"a{n}", "price": float(rng.integers(0, 20)), "kind": ["phone", "case"][n % 2], "_new": n % 5 == 0}
-            for n in rng.permutation(40)[:n_offered].tolist()
-        ]
-        probabilities[event, :n_offered] = 0.5 / n_offered
-        probabilities[event, 0] += 0.5
-        place = int(rng.choice(4, p=probabilities[event]))
-        offers.append(Offered(context, offered))
-        actions.append(place)
-        rewards.append(float(rng.random() < (0.8 if (age >= 40) == (offered[place]["price"] >= 10) else 0.2)))
-    return Log(
-        actions=actions,
-        rewards=rewards,
-        propensities=probabilities[np.arange(n_events), actions],
-        probabilities=probabilities,
-        offers=offers,
-        times=1.7e9 + np.arange(n_events),
-        versions=np.arange(n_events) // 100,
-        columns={"event_id": np.array([f"event {event}" for event in range(n_events)])},
-        action_names=4,
-    )
-
-
 def test_dsjson_holds_all_of_a_log(tmp_path):
-    log = shop(50)
+    log = offer_log(50)
     write_dsjson(log, tmp_path / "log")
     (read,) = read_dsjson(tmp_path / "log").batches()
     assert np.array_equal(read.probabilities, log.probabilities)
@@ -113,7 +83,7 @@ def test_dsjson_holds_all_of_a_log(tmp_path):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_log_is_read_in_batches_and_events_without_a_reward_are_left_out(tmp_path, name):
-    log = shop(100)
+    log = offer_log(100)
     rewards = np.where(np.arange(100) % 10 == 0, np.nan, log.rewards)
     log = changed(log, rewards=rewards, offers=log.offers)
     assert WRITERS[name](log, tmp_path / "log") == 90
@@ -129,7 +99,7 @@ def test_a_log_is_read_in_batches_and_events_without_a_reward_are_left_out(tmp_p
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_bandit_learns_from_a_file_and_is_evaluated_on_another(tmp_path, name):
     for seed in (1, 2):
-        WRITERS[name](shop(2000, seed), tmp_path / f"{seed}")
+        WRITERS[name](offer_log(2000, seed), tmp_path / f"{seed}")
     first, second = (READERS[name](tmp_path / f"{seed}") for seed in (1, 2))
     bandit = PairBandit(forest={"n_trees": 8})
     learn_along(first, over_offers(bandit, first))
@@ -214,7 +184,7 @@ def test_faults_in_text_are_refused_by_line(tmp_path, content, place):
 )
 def test_faults_in_dsjson_are_refused_by_line(tmp_path, change, place):
     path = tmp_path / "log"
-    write_dsjson(shop(3), path)
+    write_dsjson(offer_log(3), path)
     lines = path.read_text().splitlines()
     lines[1] = json.dumps(json.loads(lines[1]) | {"_label_Action": 1, "a": [1, 2], "p": [0.5, 0.5]} | change)
     path.write_text("\n".join(lines))
@@ -241,7 +211,7 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path):
 @pytest.mark.parametrize(("name", "options"), [("vw", ""), ("dsjson", "--dsjson")])
 def test_vowpal_wabbit_reads_what_we_write(tmp_path, name, options):
     vowpalwabbit = pytest.importorskip("vowpalwabbit", reason="needs Vowpal Wabbit")
-    log = shop(300)
+    log = offer_log(300)
     WRITERS[name](log, tmp_path / "log")
     arguments = f"--cb_explore_adf -q ca -d {tmp_path / 'log'} {options}"
     workspace = vowpalwabbit.Workspace(arguments, enable_logging=True)
@@ -254,7 +224,7 @@ def test_vowpal_wabbit_reads_what_we_write(tmp_path, name, options):
 
 def test_vowpal_wabbit_sees_the_same_features_in_text():
     vowpalwabbit = pytest.importorskip("vowpalwabbit", reason="needs Vowpal Wabbit")
-    log = shop(50)
+    log = offer_log(50)
     workspace = vowpalwabbit.Workspace("--cb_explore_adf --quiet --noconstant -b 24")
     for text, offer, place in zip(vw_lines(log), log.offers, log.actions, strict=True):
         shared, *actions = workspace.parse(text.rstrip("\n").split("\n"))
@@ -270,7 +240,7 @@ def test_vowpal_wabbit_sees_the_same_features_in_text():
 
 def test_vowpal_wabbit_sees_the_same_features_in_dsjson(tmp_path):
     vowpalwabbit = pytest.importorskip("vowpalwabbit", reason="needs Vowpal Wabbit")
-    log = shop(50)
+    log = offer_log(50)
     write_dsjson(log, tmp_path / "log")
     workspace = vowpalwabbit.Workspace("--cb_explore_adf --quiet --noconstant -b 24 --dsjson")
     for line, offer in zip((tmp_path / "log").read_text().splitlines(), log.offers, strict=True):

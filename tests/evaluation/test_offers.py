@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from bandit_forest import InvalidArgumentError, PairBandit
-from bandit_forest.evaluation import Log, Offered, as_it_stands, evaluate, learn_along, over_offers, replay, uniform
+from bandit_forest.evaluation import (
+    Log,
+    Offered,
+    always,
+    as_it_stands,
+    evaluate,
+    learn_along,
+    over_offers,
+    replay,
+    uniform,
+)
 
 FOREST = {"n_trees": 8}
 
@@ -85,6 +95,34 @@ def test_a_bandit_lives_through_what_it_could_have_decided():
     lived = replay(log, over_offers(bandit, log))
     assert 0 < lived.n_accepted < 600
     assert bandit.version == lived.n_accepted
+
+
+def test_features_that_come_late_and_offers_without_features_are_taken():
+    events = [Offered({}, [{"id": "a"}, {"id": "b"}])] * 30 + [Offered({"age": 3.0}, [{"id": "a", "x": 1.0}])] * 10
+    log = Log(actions=[0] * 40, rewards=[1.0, 0.0] * 20, propensities=[0.5] * 40, offers=events, action_names=2)
+    bandit = PairBandit(forest=FOREST, warm_up_events=20)
+    learn_along(log, over_offers(bandit, log))
+    assert bandit.version == 40
+    assert list(bandit.context_features) == list(bandit.action_features) == ["constant"]
+    table = as_it_stands(over_offers(bandit, log)).probabilities(log)
+    assert table[-1].tolist() == [1.0, 0.0]
+
+
+def test_a_log_of_fixed_actions_is_refused():
+    log = Log(actions=[0], rewards=[1.0], propensities=[0.5], contexts=[[1]], action_names=2)
+    with pytest.raises(InvalidArgumentError, match="'log' of OfferPolicy must be one with offers"):
+        as_it_stands(over_offers(PairBandit(), log)).probabilities(log)
+
+
+def test_rare_rewards_allow_no_verdict():
+    rng = np.random.default_rng(0)
+    columns = {"actions": rng.integers(0, 50, 5000), "propensities": np.full(5000, 0.02), "action_names": 50}
+    rare = Log(rewards=(rng.random(5000) < 0.002) & (columns["actions"] > 0), **columns)
+    told = evaluate(rare, [always(0)])
+    assert told.estimate("always 0") == (0.0, 0.0, 0.0, 0.0)  # an interval without any width, from luck
+    assert told.verdict("always 0").startswith("No verdict about always 0: always 0: ")
+    often = Log(rewards=rng.random(5000) < 0.5, **columns)
+    assert [finding.level for finding in evaluate(often, [uniform()]).policy_findings["uniform"]] == ["sound"] * 4
 
 
 def test_wrong_offers_are_refused():

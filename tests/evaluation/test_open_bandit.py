@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bandit_forest.evaluation import evaluate, uniform
+from bandit_forest import InvalidArgumentError, PairBandit
+from bandit_forest.evaluation import as_it_stands, evaluate, learn_along, over_offers, uniform
 from bandit_forest.evaluation.readers import read_open_bandit
 
 FOLDER = os.environ.get("BANDIT_FOREST_OPEN_BANDIT")
@@ -32,9 +33,30 @@ def test_the_columns(tmp_path):
     assert list(log.features) == ["position", "user_feature_0"]
 
 
-@pytest.mark.skipif(
+def test_items_are_offered_with_their_features(tmp_path):
+    path = tmp_path / "all.csv"
+    path.write_text(CSV)
+    with pytest.raises(InvalidArgumentError, match=r"'offers' of read_open_bandit must be 'item_context\.csv' beside"):
+        read_open_bandit(path, offers=True)
+    head = ",item_id,item_feature_0,item_feature_1,item_feature_2,item_feature_3\n"
+    (tmp_path / "item_context.csv").write_text(f"{head}0,0,-0.5,a,b,c\n1,1,0.5,a,d,e\n2,2,0.5,a,b,c\n")
+    source = read_open_bandit(path, offers=True)
+    assert (source.action_names, source.n_events) == (("0", "1", "2"), 2)
+    (log,) = source.batches()
+    assert log.actions.tolist() == [2, 0]
+    assert log.offers[0].context == {"position": "3", "user_feature_0": "81ce"}
+    assert log.offers[0].actions[1] == {
+        **{"id": "1", "item_feature_0": 0.5, "item_feature_1": "a", "item_feature_2": "d", "item_feature_3": "e"}
+    }
+    assert log.available.all()
+
+
+samples = pytest.mark.skipif(
     FOLDER is None, reason="needs BANDIT_FOREST_OPEN_BANDIT: the folder obp/dataset/obd of the sources of obp 0.5.7"
 )
+
+
+@samples
 @pytest.mark.parametrize("campaign", ["all", "men", "women"])
 def test_the_samples(campaign):
     folder = Path(FOLDER)
@@ -46,3 +68,26 @@ def test_the_samples(campaign):
         estimate = evaluation.estimate("uniform", estimator)
         assert estimate.low <= truth <= estimate.high
     assert not evaluation.faults
+
+
+@samples
+@pytest.mark.parametrize("campaign", ["all", "men", "women"])
+def test_a_bandit_over_pairs_learns_the_samples_and_claims_no_more_than_they_tell(campaign):
+    folder = Path(FOLDER)
+    played, logged = (
+        read_open_bandit(folder / policy / campaign / f"{campaign}.csv", offers=True) for policy in ("random", "bts")
+    )
+    bandit = PairBandit(seed=1)
+    along = learn_along(played, over_offers(bandit, played))
+    assert bandit.version == along.n_events == 10_000
+    evaluation = evaluate(logged, [as_it_stands(over_offers(bandit, logged), name="bandit"), uniform()])
+    assert not evaluation.faults
+    assert not along.is_judged
+    for policy in ("bandit", "uniform"):
+        assert evaluation.verdict(policy).startswith("No verdict")  # some 40 clicks are too few
+        assert not evaluation.is_better(policy)
+        assert not evaluation.is_better("logged", policy)
+    low, high = evaluation.gains["bandit"]
+    assert low < 0 < high
+    fixed = read_open_bandit(folder / "bts" / campaign / f"{campaign}.csv")
+    assert evaluation.estimate("uniform") == evaluate(fixed, [uniform()]).estimate("uniform")

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.distributed.launchers import open_launcher
 from bandit_forest.distributed.learning import learn_in_shards
 from bandit_forest.distributed.shards import Lessons, cut
@@ -23,8 +24,10 @@ from bandit_forest.errors import refuse
 from bandit_forest.evaluation.diagnostics import Level
 from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
 from bandit_forest.evaluation.evaluate import evaluate as evaluate_log
+from bandit_forest.evaluation.log import Source
+from bandit_forest.evaluation.offers import over_offers
 from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy
-from bandit_forest.evaluation.progressive import learn_along, lessons_of
+from bandit_forest.evaluation.progressive import Progressive, learn_along, lessons_of
 from bandit_forest.evaluation.requirements import is_met
 from bandit_forest.evaluation.statistics.estimate import Estimate
 from bandit_forest.forest import BanditForest
@@ -59,7 +62,9 @@ def evaluate(
     log: LogFile,
     policy: Annotated[
         list[str],
-        typer.Option(help="uniform, always:ACTION, column:NAME, or [NAME=]FILE of a saved forest. Repeatable."),
+        typer.Option(
+            help="uniform, always:ACTION, column:NAME, or [NAME=]FILE of a saved forest or PairBandit. Repeatable."
+        ),
     ],
     format: Format = None,
     column: Column = None,
@@ -80,7 +85,7 @@ def evaluate(
         log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
     )
     known = None if encoder is None else _read_encoder(encoder)
-    targets = [open_policy(text, encoder=known) for text in policy]
+    targets = [open_policy(text, log=source, encoder=known) for text in policy]
     with _progress(console, "evaluate", source.n_events, quiet=json_) as told:
         evaluation = evaluate_log(source, targets, confidence=confidence, encoder=known, progress=told)
     if json_:
@@ -102,7 +107,9 @@ def evaluate(
 
 def learn(
     log: LogFile,
-    out: Annotated[Path, typer.Option(help="File of the forest to write.")],
+    out: Annotated[
+        Path, typer.Option(help="File of the forest to write; of a PairBandit, where actions have features.")
+    ],
     format: Format = None,
     column: Column = None,
     action: Action = None,
@@ -123,6 +130,14 @@ def learn(
     first = next(iter(source.batches()), None)
     if first is None:
         refuse("log", "learn", "one with at least one event", log.name)
+    if first.offers is not None:
+        if encoder is not None or launcher is not None:
+            given, value = ("launcher", launcher) if encoder is None else ("encoder", str(encoder))
+            refuse(given, "learn", "left out for a log with offers", value)
+        _learn_pairs(
+            console, source, PairBandit(reward_range=source.reward_range, seed=seed, forest={"n_trees": trees}), out
+        )
+        return
     known = _read_encoder(encoder) if encoder is not None else None
     if known is None and first.contexts is None:
         known = ContextEncoder().fit(first.features or {})
@@ -148,9 +163,24 @@ def learn(
         beside = encoder_path(out)
         beside.write_text(known.to_json(), encoding="utf-8")
         console.print(f"Its encoder: {beside}", soft_wrap=True)
-    if along is not None:
+    _print_along(console, along)
+
+
+def _learn_pairs(console: Console, source: Source, bandit: PairBandit, out: Path) -> None:
+    with _progress(console, "learn", source.n_events) as told:
+        along = learn_along(source, over_offers(bandit, source), progress=told)
+    bandit.save(out)
+    console.print(f"Learned from {bandit.version:,} events: {out}", soft_wrap=True)
+    _print_along(console, along)
+
+
+def _print_along(console: Console, along: Progressive | None) -> None:
+    if along is not None and along.is_judged:
         earned, logged = _shown(along.doubly_robust), _shown(along.logged)
         console.print(f"While it learned it would have earned {earned}; the log earned {logged}.")
+    elif along is not None:
+        told = f"an effective sample of {along.effective:,.0f} events, in which {along.rewards:,.1f} rare rewards"
+        console.print(f"The log cannot tell what it would have earned while it learned: {told}.", soft_wrap=True)
     console.print("Evaluate it on events that it has not learned from.", style="dim")
 
 

@@ -125,10 +125,10 @@ class Log:
         n_variables = 0 if self.contexts is None else self.contexts.shape[1]
         self.variable_names = check_names(variable_names, "variable_names", "Log", n_variables, "x")
         self.probabilities = None if probabilities is None else _checked_probabilities(probabilities, self)
-        self.offers = None if offers is None else _checked_offers(offers, self)
-        if self.offers is not None and available is None:
-            available = np.arange(n_actions) < np.array([[len(offer.actions)] for offer in self.offers]).reshape(-1, 1)
         self.available = None if available is None else _checked_available(available, self)
+        self.offers: NDArray[Any] | None = None
+        if offers is not None:
+            self._offer(offers)
         self.versions = None if versions is None else _column(np.asarray(versions), "versions", n_events)
         self.times = None if times is None else _numbers(times, "times", (n_events,), "seconds since 1970")
         self.features = None if features is None else _table(features, "features", n_events)
@@ -161,6 +161,27 @@ class Log:
                 value = {key: cut(column) for key, column in value.items()}
             setattr(part, name, value)
         return part
+
+    def with_offers(self, offers: Sequence[Offered]) -> Self:
+        """Return the same log with what each event offered, such as the features of actions that were always the same.
+
+        Examples
+        --------
+        >>> log = Log(actions=[1], rewards=[1.0], propensities=[0.5], action_names=["small", "large"])
+        >>> sizes = [{"id": "small", "size": 3.0}, {"id": "large", "size": 7.0}]
+        >>> log.with_offers([Offered({"age": 42}, sizes)]).offers[0].context
+        {'age': 42}
+        """
+        log = self[:]
+        log._offer(offers)
+        return log
+
+    def _offer(self, offers: Sequence[Offered]) -> None:
+        """Take over what each event offered; unless it is known better, all of that could be taken."""
+        self.offers = _checked_offers(offers, self)
+        if self.available is None:
+            sizes = np.array([len(offer.actions) for offer in self.offers], dtype=np.int64)
+            self.available = _checked_available(np.arange(self.n_actions) < sizes[:, None], self)
 
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
         """Return the events from the first to the last, in batches."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.log import Source
+from bandit_forest.evaluation.log import Offered, Source
 
 __all__ = ["OfferPolicy", "over_offers"]
 
 Floats = NDArray[np.float64]
+
+_ID = "id"
+_CONSTANT = {"constant": 1.0}
 
 
 class OfferPolicy:
@@ -32,11 +36,13 @@ class OfferPolicy:
 
     def propensities_many(self, contexts: Any, *, available_actions: ArrayLike | None = None) -> Floats:  # noqa: ARG002
         """Return the probability of each place in the offers, one row per event."""
-        return self._table([self._bandit.propensities(offer.context, actions=offer.actions) for offer in contexts], 0.0)
+        offers = map(self._read, contexts)
+        return self._table([self._bandit.propensities(offer.context, actions=offer.actions) for offer in offers], 0.0)
 
     def mean_rewards_many(self, contexts: Any) -> Floats:
         """Return the estimated mean reward of each place in [0, 1], one row per event; NaN while nothing is known."""
-        means = [self._bandit.mean_rewards(offer.context, actions=offer.actions) for offer in contexts]
+        offers = map(self._read, contexts)
+        means = [self._bandit.mean_rewards(offer.context, actions=offer.actions) for offer in offers]
         low, high = self._bandit.reward_range
         return (self._table(means, np.nan) - low) / (high - low)
 
@@ -44,8 +50,19 @@ class OfferPolicy:
         """Learn from events in their order; rewards are in [0, 1]."""
         values = [self._bandit.rewards.unscale(share) for share in np.asarray(rewards, dtype=np.float64).tolist()]
         taken = np.asarray(actions).tolist(), np.asarray(propensities, dtype=np.float64).tolist()
-        for offer, value, place, propensity in zip(contexts, values, *taken, strict=True):
+        for given, value, place, propensity in zip(contexts, values, *taken, strict=True):
+            offer = self._read(given)
             self._bandit.learn(offer.context, offer.actions[place], value, propensity=propensity)
+
+    def _read(self, offer: Any) -> Offered:
+        """Return an offer with features that the bandit knows; while it learns them, with at least one on each side."""
+        if not isinstance(offer, Offered):
+            refuse("log", "over_offers", "one with offers", "a log of fixed actions")
+        if self._bandit.forest is None:
+            actions = [action if len(action) > 1 else {**action, **_CONSTANT} for action in offer.actions]
+            return Offered(offer.context or _CONSTANT, actions)
+        known, known_action = self._bandit.context_features.keys(), {_ID, *self._bandit.action_features}
+        return Offered(_only(known, offer.context), [_only(known_action, action) for action in offer.actions])
 
     def _table(self, rows: list[dict[Any, Any]], absent: float) -> Floats:
         table = np.full((len(rows), self.n_actions), absent)
@@ -54,8 +71,18 @@ class OfferPolicy:
         return table
 
 
+def _only(names: Set[str], features: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the features that have one of these names."""
+    if features.keys() <= names:
+        return features
+    return {name: value for name, value in features.items() if name in names}
+
+
 def over_offers(bandit: PairBandit, log: Source) -> OfferPolicy:
     """Return a bandit as `as_it_stands`, `learn_along` and `replay` take it, for a log with offers.
+
+    Features of the log that the bandit does not know are left out. Where the first events have no features, of the
+    context or of an action, it learns a feature `constant` instead.
 
     Parameters
     ----------

@@ -7,9 +7,12 @@ from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
 
+from bandit_forest import archive
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Source
+from bandit_forest.evaluation.offers import over_offers
 from bandit_forest.evaluation.readers import (
     Columns,
     read_csv,
@@ -40,7 +43,7 @@ _ENDINGS = MappingProxyType(
 _READERS: Mapping[str, Callable[..., Source]] = MappingProxyType(
     {"vw": read_vw, "dsjson": read_dsjson, "obp": read_obp, "parquet": read_export}
 )
-FORMATS = ("vw", "dsjson", "obp", "csv", "parquet", "open-bandit")
+FORMATS = ("vw", "dsjson", "obp", "csv", "parquet", "open-bandit", "open-bandit-items")
 
 
 def open_log(
@@ -70,8 +73,8 @@ def open_log(
     if kind not in FORMATS:
         refuse("format", "open_log", f"one of {', '.join(FORMATS)} where the ending of the file does not tell", kind)
     names = list(actions) or None
-    if kind == "open-bandit":
-        return read_open_bandit(path, actions=names)
+    if kind in ("open-bandit", "open-bandit-items"):
+        return read_open_bandit(path, actions=names, offers=kind == "open-bandit-items")
     if kind == "csv":
         return read_csv(path, columns=_columns(columns), actions=names, reward_range=reward_range)
     if kind == "parquet" and columns:
@@ -79,19 +82,23 @@ def open_log(
     return _READERS[kind](path, actions=names, reward_range=reward_range)
 
 
-def open_policy(text: str, *, encoder: ContextEncoder | None = None) -> Target:
-    """Return the policy that a text names: uniform, always:ACTION, column:NAME, or [NAME=]FILE of a saved forest.
+def open_policy(text: str, *, log: Source, encoder: ContextEncoder | None = None) -> Target:
+    """Return the policy that a text names: uniform, always:ACTION, column:NAME, or [NAME=]FILE.
 
     Parameters
     ----------
     text
-        The text.
+        The text. The file is that of a saved forest, or of a saved `PairBandit` for a log with offers.
+    log
+        The log that it is evaluated on.
     encoder
         Encodes features for a forest; that in the file beside it when None, if there is one.
 
     Examples
     --------
-    >>> open_policy("always:discount")
+    >>> from bandit_forest.evaluation import Log
+    >>> log = Log(actions=[0], rewards=[1.0], propensities=[0.5], action_names=["discount", "banner"])
+    >>> open_policy("always:discount", log=log)
     <_Always: always discount>
     """
     if text == "uniform":
@@ -104,13 +111,16 @@ def open_policy(text: str, *, encoder: ContextEncoder | None = None) -> Target:
     name, sign, file = text.rpartition("=")
     path = Path(file)
     if not path.is_file():
-        rule = "uniform, always:ACTION, column:NAME, or the file of a saved forest"
+        rule = "uniform, always:ACTION, column:NAME, or the file of a saved forest or PairBandit"
         refuse("policy", "open_policy", rule, text)
+    shown = name if sign else path.stem
+    if archive.read(path)[0].get("policy") == "PairBandit":
+        return as_it_stands(over_offers(PairBandit.load(path), log), name=shown)
     forest = BanditForest.load(path)
     beside = encoder_path(path)
     if encoder is None and beside.is_file():
         encoder = ContextEncoder.from_json(beside.read_text(encoding="utf-8"))
-    return as_it_stands(forest, encoder=encoder, name=name if sign else path.stem)
+    return as_it_stands(forest, encoder=encoder, name=shown)
 
 
 def encoder_path(forest: Path) -> Path:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Log
+from bandit_forest.evaluation.offers import OfferPolicy
 
 __all__ = [
     "Batched",
@@ -116,6 +117,8 @@ class _AsItStands(Target):
         self.name = type(policy).__name__ if name is None else name
 
     def _probabilities(self, log: Log) -> Floats:
+        if isinstance(self._policy, OfferPolicy) and log.offers is None:
+            refuse("log", self.name, "one with offers", "a log of fixed actions")
         if self._policy.n_actions != log.n_actions:
             refuse("policy", self.name, f"one for {log.n_actions} actions", f"one for {self._policy.n_actions}")
         order = _order(getattr(self._policy, "action_names", None), log.action_names)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from bandit_forest.errors import refuse
+from bandit_forest.evaluation.features import rows_of
+from bandit_forest.evaluation.log import BATCH_SIZE, Log, Offered
 from bandit_forest.evaluation.readers.columns import Columns
 from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv, read_parquet
 
@@ -43,7 +47,9 @@ def read_export(
     return read_parquet(path, columns=columns, actions=actions, reward_range=reward_range)
 
 
-def read_open_bandit(path: str | os.PathLike[str], *, actions: Sequence[str] | None = None) -> CsvTable:
+def read_open_bandit(
+    path: str | os.PathLike[str], *, actions: Sequence[str] | None = None, offers: bool = False
+) -> CsvTable:
     """Return the log in a CSV file of the Open Bandit Dataset.
 
     Features are those of the user, and the position as a text. Items are the actions.
@@ -54,6 +60,8 @@ def read_open_bandit(path: str | os.PathLike[str], *, actions: Sequence[str] | N
         Such as `all.csv`.
     actions
         The items; those of `item_context.csv` beside the file when None, or else those of the file.
+    offers
+        Whether each event offers all items of `item_context.csv` with their features, for `PairBandit`.
     """
     names = _csv_names(path)
     users = [name for name in names if name.startswith("user_feature_")]
@@ -66,10 +74,39 @@ def read_open_bandit(path: str | os.PathLike[str], *, actions: Sequence[str] | N
         texts=["position", *users],
     )
     beside = Path(path).with_name("item_context.csv")
-    if actions is None and beside.is_file():
-        with beside.open(encoding="utf-8", newline="") as file:
-            actions = [row["item_id"] for row in csv.DictReader(file)]
+    items = _items(beside) if beside.is_file() else None
+    if offers:
+        if items is None or actions is not None:
+            rule = "'item_context.csv' beside the file, and no other actions, where items are offered"
+            refuse("offers", "read_open_bandit", rule, offers)
+        return OfferedItems(path, columns=columns, items=items)
+    if actions is None and items is not None:
+        actions = [item["id"] for item in items]
     return read_csv(path, columns=columns, actions=actions)
+
+
+class OfferedItems(CsvTable):
+    """Reader of a table of which each event offers the same items; see `read_open_bandit`."""
+
+    def __init__(self, path: str | os.PathLike[str], *, columns: Columns, items: Sequence[dict[str, Any]]) -> None:
+        super().__init__(path, columns=columns, actions=[item["id"] for item in items], reward_range=(0.0, 1.0))
+        self._items = items
+
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+        for log in super().batches(batch_size):
+            yield log.with_offers([Offered(context, self._items) for context in rows_of(log)])
+
+
+def _items(path: Path) -> list[dict[str, Any]]:
+    """Return the features of each item: one is a number, the others are texts."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            {"id": row["item_id"]}
+            | {name: value for name, value in row.items() if name.startswith("item_feature_")}
+            | {"item_feature_0": float(row["item_feature_0"])}
+            for row in csv.DictReader(file)
+        ]
 
 
 def _parquet_names(path: str | os.PathLike[str]) -> list[str]:
