@@ -71,7 +71,8 @@ class Linear:
     def learn(self, offer: Offer, action: int) -> None:
         """Learn the reward of the action that was taken."""
         context, features = _centred(offer.context), _centred(offer.actions[action])
-        self._policy.learn(context, features, float(offer.rewards[action]), name=int(offer.ids[action]))
+        name = int(offer.ids[action])
+        self._policy.learn(context, features, float(offer.rewards[action]), propensity=1.0, name=name)
 
 
 class VowpalWabbit:

@@ -51,7 +51,7 @@ def test_hybrid_is_the_article_s_algorithm():
         action = policy.decide(offer.context, offer.actions, names=names).action
         assert bounds[action] >= bounds.max() - 1e-9
         literal.learn(z[action], x, names[action], offer.rewards[action])
-        policy.learn(offer.context, offer.actions[action], offer.rewards[action], name=names[action])
+        policy.learn(offer.context, offer.actions[action], offer.rewards[action], propensity=1.0, name=names[action])
 
 
 def test_shared_is_ridge_regression():
@@ -59,7 +59,7 @@ def test_shared_is_ridge_regression():
     policy = SharedLinUCB(n_context_features=2, n_action_features=2, width=0.0)
     contexts, actions, rewards = rng.random((100, 2)), rng.random((100, 2)), rng.random(100)
     for context, action, reward in zip(contexts, actions, rewards, strict=True):
-        policy.learn(context, action, reward)
+        policy.learn(context, action, reward, propensity=1.0)
     rows = np.vstack(
         [products(context, np.append(action, 1.0)[None]) for context, action in zip(contexts, actions, strict=True)]
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bandit_forest.checks.comparing import require_same_decisions
+from bandit_forest.checks.comparing import require_decision, require_same_decisions
 from bandit_forest.checks.streams import decide_one_by_one, play_one_by_one, stream, trained
 from bandit_forest.checks.subject import Subject, require
-from bandit_forest.policy import Decision, Decisions, Played, Policy
+from bandit_forest.policy import Decisions, Played, Policy
 
 __all__ = [
     "available_actions_are_respected",
@@ -24,7 +24,7 @@ def follows_the_protocol(subject: Subject) -> None:
     require(isinstance(policy, Policy), f"{type(policy).__name__} lacks a method of Policy")
     require((policy.n_variables, policy.n_actions) == (5, 3), "it has not the sizes that it was made with")
     events = stream(20)
-    _require_decision(policy.decide(events.contexts[0]), policy.n_actions)
+    require_decision(policy.decide(events.contexts[0]), policy.n_actions)
     policy.learn(events.contexts[0], 0, 1.0, propensity=0.5)
     _require_decisions(policy.decide_many(events.contexts), Decisions, 20, policy.n_actions)
     played = policy.play(*events)
@@ -46,7 +46,7 @@ def decides_before_any_learn(subject: Subject) -> None:
     """Require decisions before anything was learned."""
     policy = subject.fresh()
     for context in stream(50).contexts:
-        _require_decision(policy.decide(context), policy.n_actions)
+        require_decision(policy.decide(context), policy.n_actions)
 
 
 def works_with_one_variable_and_two_actions(subject: Subject) -> None:
@@ -55,7 +55,7 @@ def works_with_one_variable_and_two_actions(subject: Subject) -> None:
     events = stream(100, n_variables=1, n_actions=2)
     play_one_by_one(policy, events)
     _require_decisions(policy.play(*events), Played, 100, 2)
-    _require_decision(policy.decide([1]), 2)
+    require_decision(policy.decide([1]), 2)
 
 
 def available_actions_are_respected(subject: Subject) -> None:
@@ -69,13 +69,6 @@ def available_actions_are_respected(subject: Subject) -> None:
                 require(set(taken) <= set(available), f"a {state} policy took {taken} when {available} were available")
                 certain = len(available) > 1 or bool((decisions.propensities == 1.0).all())
                 require(certain, f"the only available action {available} was not taken with propensity 1")
-
-
-def _require_decision(decision: Decision, n_actions: int) -> None:
-    require(isinstance(decision, Decision), f"decide gives {decision!r}, not a Decision")
-    action, propensity = decision
-    require(isinstance(action, int) and 0 <= action < n_actions, f"decide takes action {action!r} of {n_actions}")
-    require(isinstance(propensity, float) and 0.0 < propensity <= 1.0, f"decide has propensity {propensity!r}")
 
 
 def _require_decisions(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,18 @@ def memory_is_bounded(subject: Subject) -> None:
     policy that grows up to a bound must be made with one that it reaches within the subject's `n_events`.
     """
     policy = subject.fresh(n_variables=64)
-    _use(policy, subject.n_events, seed=0)
+    require_bounded(policy, lambda seed: _use(policy, subject.n_events, seed=seed), subject.n_events)
+
+
+def require_bounded(policy: Any, use: Callable[[int], None], n_events: int) -> None:
+    """Require that a policy does not grow between its first events, played with seed 0, and the next, with seed 1."""
+    use(0)
     before = _sizes(policy)
-    _use(policy, subject.n_events, seed=1)
+    use(1)
     for what, size in _sizes(policy).items():
         growth = size - before[what]
-        fault = f"{what} grew from {before[what]} to {size} bytes in {subject.n_events} further events"
-        require(growth <= subject.n_events // 4, fault)
+        fault = f"{what} grew from {before[what]} to {size} bytes in {n_events} further events"
+        require(growth <= n_events // 4, fault)
 
 
 def _use(policy: Policy, n_events: int, *, seed: int) -> None:
@@ -71,5 +77,5 @@ def _reloaded(policy: Any) -> Policy:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "policy"
         policy.save(path)
-        loaded: Policy = type(policy).load(path)
+        loaded: Policy = policy.load(path)
         return loaded

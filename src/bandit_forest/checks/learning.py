@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.checks.comparing import require_better
 from bandit_forest.checks.streams import Stream, decide_one_by_one, easy_stream, learn_one_by_one, play_one_by_one
-from bandit_forest.checks.subject import Subject, require
+from bandit_forest.checks.subject import Subject
 from bandit_forest.policy import Policy
 
 __all__ = [
@@ -21,7 +22,7 @@ def beats_uniform_on_an_easy_stream(subject: Subject) -> None:
     """Require more than what uniform draws earn, a half, in the second half of an easy stream."""
     policy = subject.fresh(n_variables=4, n_actions=2)
     played = play_one_by_one(policy, easy_stream(subject))
-    _require_better(subject, played.rewards, uniform=0.5, margin=0.1)
+    require_better(subject.learns, played.rewards, uniform=0.5, margin=0.1)
 
 
 def learns_without_decide(subject: Subject) -> None:
@@ -31,7 +32,7 @@ def learns_without_decide(subject: Subject) -> None:
     events = easy_stream(subject, seed=1).part(0, 1000)
     decisions = decide_one_by_one(policy, events.contexts)
     earned = events.rewards[np.arange(len(events.contexts)), decisions.actions]
-    _require_better(subject, earned, uniform=0.5, margin=0.1)
+    require_better(subject.learns, earned, uniform=0.5, margin=0.1)
 
 
 def learns_from_late_lost_and_reordered_rewards(subject: Subject) -> None:
@@ -44,7 +45,7 @@ def learns_from_late_lost_and_reordered_rewards(subject: Subject) -> None:
         events = easy_stream(subject)
         blocks = [events.part(start, start + 50) for start in range(0, subject.n_events, 50)]
         earned = np.concatenate([_play_late(policy, block, n_lost) for block in blocks])
-        _require_better(subject, earned, uniform=0.5, margin=0.1)
+        require_better(subject.learns, earned, uniform=0.5, margin=0.1)
 
 
 def learns_from_fractional_rewards(subject: Subject) -> None:
@@ -58,7 +59,7 @@ def learns_from_fractional_rewards(subject: Subject) -> None:
     lucky = np.random.default_rng(1).random(len(contexts)) < 0.3
     rewards = np.column_stack([np.where(lucky, 0.51, 0.01), np.full(len(contexts), 0.49)])
     played = play_one_by_one(policy, Stream(contexts, rewards))
-    _require_better(subject, played.rewards, uniform=0.325, margin=0.02)
+    require_better(subject.learns, played.rewards, uniform=0.325, margin=0.02)
 
 
 def _play_late(policy: Policy, block: Stream, n_lost: int) -> NDArray[np.float64]:
@@ -72,10 +73,3 @@ def _play_late(policy: Policy, block: Stream, n_lost: int) -> NDArray[np.float64
         reward, propensity = float(earned[event]), float(propensities[event])
         policy.learn(block.contexts[event], int(actions[event]), reward, propensity=propensity)
     return earned
-
-
-def _require_better(subject: Subject, rewards: NDArray[np.float64], *, uniform: float, margin: float) -> None:
-    """Require that the later half of the rewards beats uniform draws, of a policy that learns at all."""
-    average = float(rewards[len(rewards) // 2 :].mean())
-    better = not subject.learns or average > uniform + margin
-    require(better, f"an average reward of {average:.3f}, where uniform draws earn {uniform}")

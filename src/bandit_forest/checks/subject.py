@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from bandit_forest.errors import BanditForestError
+from bandit_forest.errors import BanditForestError, refuse
 from bandit_forest.policy import Policy
 
-__all__ = ["Check", "CheckFailedError", "MakePolicy", "Subject", "require"]
+__all__ = ["Check", "CheckFailedError", "MakePolicy", "Named", "Subject", "checked_name", "require", "run_all"]
 
 
 class CheckFailedError(BanditForestError, AssertionError):
@@ -20,6 +20,14 @@ def require(condition: object, fault: str) -> None:
     """Raise a `CheckFailedError` unless the condition holds; `Check` adds the names of the policy and of the check."""
     if not condition:
         raise CheckFailedError(fault)
+
+
+class Named(Protocol):
+    """What is checked, of whatever kind."""
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
 
 
 class MakePolicy(Protocol):
@@ -63,12 +71,31 @@ class Check:
     """One thing that every policy must do; call it with a subject."""
 
     name: str
-    run: Callable[[Subject], None]
+    run: Callable[[Any], None]
 
-    def __call__(self, subject: Subject) -> None:
+    def __call__(self, subject: Named) -> None:
         """Raise a `CheckFailedError` when the subject fails, by a wrong answer or by an exception of its own."""
         try:
             self.run(subject)
         except Exception as error:
             fault = str(error) if isinstance(error, CheckFailedError) else f"{type(error).__name__}: {error}"
             raise CheckFailedError(f"{subject.name}:{self.name}: {fault}") from error
+
+
+def checked_name(name: str | None, policy: Callable[[], object], owner: str) -> str:
+    """Return the name of a policy: that of its class when None."""
+    if name is not None and not isinstance(name, str):
+        refuse("name", owner, "a string or None", name)
+    return type(policy()).__name__ if name is None else name
+
+
+def run_all(checks: Iterable[Check], subject: Named) -> None:
+    """Run checks on a subject and raise one `CheckFailedError` that tells all that is wrong with it."""
+    faults = []
+    for check in checks:
+        try:
+            check(subject)
+        except CheckFailedError as failure:
+            faults.append(str(failure))
+    if faults:
+        raise CheckFailedError("\n".join(faults))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bandit_forest.checks import batches, deciding, inputs, keeping, learning, propensity, refusals
-from bandit_forest.checks.subject import Check, CheckFailedError, MakePolicy, Subject
+from bandit_forest.checks.pairs import PairSubject, all_pair_checks
+from bandit_forest.checks.subject import Check, MakePolicy, Subject, checked_name, run_all
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_int
 
@@ -25,8 +26,8 @@ def all_checks() -> tuple[Check, ...]:
     return tuple(Check(name, getattr(module, name)) for module in _MODULES for name in module.__all__)
 
 
-def cases(*subjects: Subject) -> Iterator[tuple[str, Subject, Check]]:
-    """Return every subject with every check, and the id `policy:check` of each pair, for a parametrised test.
+def cases(*subjects: Subject | PairSubject) -> Iterator[tuple[str, Subject | PairSubject, Check]]:
+    """Return every subject with every check of its kind, and the id `policy:check` of both, for a parametrised test.
 
     Examples
     --------
@@ -35,7 +36,7 @@ def cases(*subjects: Subject) -> Iterator[tuple[str, Subject, Check]]:
     'Uniform:available_actions_are_respected'
     """
     for subject in subjects:
-        for check in all_checks():
+        for check in all_pair_checks() if isinstance(subject, PairSubject) else all_checks():
             yield f"{subject.name}:{check.name}", subject, check
 
 
@@ -64,16 +65,7 @@ def check_policy(
     """
     if not callable(make):
         refuse("make", "check_policy", "a function that makes a policy", make)
-    if name is not None and not isinstance(name, str):
-        refuse("name", "check_policy", "a string or None", name)
     n_events = check_int(n_events, "n_events", "check_policy")
-    named = name if name is not None else type(make(n_variables=1, n_actions=2, seed=0)).__name__
+    named = checked_name(name, lambda: make(n_variables=1, n_actions=2, seed=0), "check_policy")
     subject = Subject(make=make, name=named, learns=learns, uses_contexts=uses_contexts, n_events=n_events)
-    faults = []
-    for check in all_checks():
-        try:
-            check(subject)
-        except CheckFailedError as failure:
-            faults.append(str(failure))
-    if faults:
-        raise CheckFailedError("\n".join(faults))
+    run_all(all_checks(), subject)

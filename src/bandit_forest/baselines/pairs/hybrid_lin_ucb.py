@@ -12,7 +12,7 @@ from bandit_forest.baselines.pairs.numbers import Floats, check_numbers, product
 from bandit_forest.errors import refuse
 from bandit_forest.parameters import check_parameter
 from bandit_forest.policy import Decision
-from bandit_forest.validation import check_int, check_reward
+from bandit_forest.validation import check_int, check_propensity, check_reward
 
 __all__ = ["HybridLinUCB"]
 
@@ -37,7 +37,7 @@ class HybridLinUCB:
     >>> policy = HybridLinUCB(n_context_features=1, n_action_features=1)
     >>> for _ in range(20):
     ...     decision = policy.decide([1.0], [[0.0], [1.0]], names=["a", "b"])
-    ...     policy.learn([1.0], [decision.action], decision.action, name="ab"[decision.action])
+    ...     policy.learn([1.0], [decision.action], decision.action, propensity=1.0, name="ab"[decision.action])
     >>> policy.decide([1.0], [[0.0], [1.0]], names=["a", "b"])
     Decision(action=1, propensity=1.0)
 
@@ -63,7 +63,8 @@ class HybridLinUCB:
 
     def decide(self, context: Any, actions: Any, *, names: Sequence[Hashable]) -> Decision:
         """Choose one of the actions that are offered."""
-        z, x = self._inputs(context, actions, "decide")
+        rows = check_numbers(actions, "actions", "HybridLinUCB.decide", (None, self._n_action))
+        z, x = self._inputs(context, rows, "decide")
         if len(names) != len(z):
             refuse("names", "HybridLinUCB.decide", f"{len(z)} names, one for each action", names)
         places = [self._places.get(name, 0) for name in names]
@@ -73,10 +74,12 @@ class HybridLinUCB:
         variances = np.einsum("nk,nk->n", u @ self._inverse, u) + own @ x
         return Decision(int((means + self._width * np.sqrt(np.maximum(variances, 0.0))).argmax()), 1.0)
 
-    def learn(self, context: Any, action: Any, reward: float, *, name: Hashable) -> None:
+    def learn(self, context: Any, action: Any, reward: float, *, propensity: float, name: Hashable) -> None:
         """Learn the reward of an action in a context."""
-        (z,), x = self._inputs(context, [action], "learn")
+        row = check_numbers(action, "action", "HybridLinUCB.learn", (self._n_action,))
+        (z,), x = self._inputs(context, row[np.newaxis], "learn")
         value = check_reward(reward, "HybridLinUCB.learn")
+        check_propensity(propensity, "HybridLinUCB.learn")
         place = self._place(name)
         own = self._own_inverses[place] @ x
         scale = 1.0 + float(own @ x)
@@ -99,8 +102,6 @@ class HybridLinUCB:
             self._own_sums = np.concatenate([self._own_sums, np.zeros_like(self._own_sums)])
         return place
 
-    def _inputs(self, context: Any, actions: Any, method: str) -> tuple[Floats, Floats]:
-        owner = f"HybridLinUCB.{method}"
-        checked = check_numbers(context, "context", owner, (self._n_context,))
-        rows = check_numbers(actions, "actions", owner, (None, self._n_action))
-        return products(checked, rows), np.append(checked, 1.0)
+    def _inputs(self, context: Any, actions: Floats, method: str) -> tuple[Floats, Floats]:
+        checked = check_numbers(context, "context", f"HybridLinUCB.{method}", (self._n_context,))
+        return products(checked, actions), np.append(checked, 1.0)

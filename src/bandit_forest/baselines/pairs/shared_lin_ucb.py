@@ -10,7 +10,7 @@ import numpy as np
 from bandit_forest.baselines.pairs.numbers import Floats, check_numbers, products
 from bandit_forest.parameters import check_parameter
 from bandit_forest.policy import Decision
-from bandit_forest.validation import check_int, check_reward
+from bandit_forest.validation import check_int, check_propensity, check_reward
 
 __all__ = ["SharedLinUCB"]
 
@@ -35,7 +35,7 @@ class SharedLinUCB:
     >>> policy = SharedLinUCB(n_context_features=1, n_action_features=1)
     >>> for _ in range(20):
     ...     decision = policy.decide([1.0], [[0.0], [1.0]])
-    ...     policy.learn([1.0], [decision.action], decision.action)
+    ...     policy.learn([1.0], [decision.action], decision.action, propensity=1.0)
     >>> policy.decide([1.0], [[0.0], [1.0]])
     Decision(action=1, propensity=1.0)
 
@@ -58,22 +58,31 @@ class SharedLinUCB:
 
     def decide(self, context: Any, actions: Any, *, names: Any = None) -> Decision:  # noqa: ARG002, it knows no names
         """Choose one of the actions that are offered."""
-        inputs = self._inputs(context, actions, "decide")
+        rows = check_numbers(actions, "actions", "SharedLinUCB.decide", (None, self._n_action))
+        inputs = self._inputs(context, rows, "decide")
         variances = np.einsum("ni,ni->n", inputs @ self._inverse, inputs)
         bounds = inputs @ self._weights + self._width * np.sqrt(np.maximum(variances, 0.0))
         return Decision(int(bounds.argmax()), 1.0)
 
-    def learn(self, context: Any, action: Any, reward: float, *, name: Any = None) -> None:  # noqa: ARG002
+    def learn(
+        self,
+        context: Any,
+        action: Any,
+        reward: float,
+        *,
+        propensity: float,
+        name: Any = None,  # noqa: ARG002
+    ) -> None:
         """Learn the reward of an action in a context."""
-        x = self._inputs(context, [action], "learn")[0]
+        row = check_numbers(action, "action", "SharedLinUCB.learn", (self._n_action,))
+        (x,) = self._inputs(context, row[np.newaxis], "learn")
+        check_propensity(propensity, "SharedLinUCB.learn")
         error = check_reward(reward, "SharedLinUCB.learn") - float(x @ self._weights)
         direction = self._inverse @ x
         step = direction / (1.0 + float(direction @ x))
         self._weights += step * error
         self._inverse -= np.outer(step, direction)
 
-    def _inputs(self, context: Any, actions: Any, method: str) -> Floats:
-        owner = f"SharedLinUCB.{method}"
-        rows = check_numbers(actions, "actions", owner, (None, self._n_action))
-        ones = np.ones((len(rows), 1))
-        return products(check_numbers(context, "context", owner, (self._n_context,)), np.hstack([rows, ones]))
+    def _inputs(self, context: Any, actions: Floats, method: str) -> Floats:
+        checked = check_numbers(context, "context", f"SharedLinUCB.{method}", (self._n_context,))
+        return products(checked, np.hstack([actions, np.ones((len(actions), 1))]))
