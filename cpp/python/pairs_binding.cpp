@@ -164,6 +164,16 @@ void bind_telling(nb::class_<PairForest>& bound) {
                      [](const PairForest& forest) {
                          return read(forest, [](const PairForest& held) { return held.n_events(); });
                      })
+        .def_prop_ro("n_nodes",
+                     [](const PairForest& forest) {
+                         return read(forest, [](const PairForest& held) {
+                             std::size_t nodes = 0;
+                             for (const Tree* tree : held.growth().shapes()) {
+                                 nodes += tree->size();
+                             }
+                             return nodes;
+                         });
+                     })
         .def_prop_ro("n_bytes", [](const PairForest& forest) {
             return read(forest, [](const PairForest& held) { return held.n_bytes(); });
         });

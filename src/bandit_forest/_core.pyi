@@ -374,6 +374,9 @@ class PairForest:
     def n_events(self) -> int: ...
 
     @property
+    def n_nodes(self) -> int: ...
+
+    @property
     def n_bytes(self) -> int: ...
 
 class FieldReader:

@@ -21,6 +21,7 @@ STATUSES = {
     "unknown_action": 404,  # the action to enable, disable or remove is not there
     "unknown_event": 404,  # no such event waits or is remembered
     "warming_up": 404,  # the forest is not made yet: features are learned from the first lessons
+    "wrong_project": 404,  # the path is of fixed actions and the project's are offered, or the other way round
     "method_not_allowed": 405,
     "action_conflict": 409,  # the name of an action is taken, or no action would be left
     "no_capacity": 409,  # the forest has no room for another action

@@ -22,7 +22,11 @@ _MOMENTS = ("time", "reward_time")
 
 
 def write_events(
-    events: Iterator[Mapping[str, Any]], features: Mapping[str, Feature], path: str | os.PathLike[str]
+    events: Iterator[Mapping[str, Any]],
+    features: Mapping[str, Feature],
+    path: str | os.PathLike[str],
+    *,
+    offered: Mapping[str, Feature] | None = None,
 ) -> int:
     """Write events as a Parquet file, whole or not at all; return the number of rows written.
 
@@ -35,21 +39,24 @@ def write_events(
         Features of the context.
     path
         The file to write.
+    offered
+        Features of actions, where each event has its own. Then `chosen` is a mapping of those of the action that was
+        taken, which becomes one column `action.NAME` per feature, and `propensities` and `offered` are columns too.
     """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise MissingExtraError(f"Parquet needs {error.name}: pip install 'bandit-forest[parquet]'.") from error
-    schema, n_rows = _schema(features), 0
+    schema, n_rows = _schema(features, offered), 0
     with replacing(path) as stream, pq.ParquetWriter(stream, schema) as writer:
-        while group := [_row(event, features) for event in islice(events, _ROWS)]:
+        while group := [_row(event, features, offered) for event in islice(events, _ROWS)]:
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
             n_rows += len(group)
     return n_rows
 
 
-def _schema(features: Mapping[str, Feature]) -> pa.Schema:
+def _schema(features: Mapping[str, Feature], offered: Mapping[str, Feature] | None) -> pa.Schema:
     import pyarrow as pa
 
     time = pa.timestamp("us", tz="UTC")
@@ -67,6 +74,9 @@ def _schema(features: Mapping[str, Feature]) -> pa.Schema:
         ("forest_propensity", pa.float64()),
         ("forest_value", pa.float64()),
     ]
+    if offered is not None:
+        columns += [("propensities", pa.list_(pa.float64())), ("offered", pa.string())]
+        columns += [(f"action.{name}", _type(feature)) for name, feature in offered.items()]
     return pa.schema(columns + [(f"context.{name}", _type(feature)) for name, feature in features.items()])
 
 
@@ -80,16 +90,24 @@ def _type(feature: Feature) -> pa.DataType:
     return pa.bool_() if isinstance(feature, BooleanFeature) else pa.string()
 
 
-def _row(event: Mapping[str, Any], features: Mapping[str, Feature]) -> dict[str, Any]:
+def _row(
+    event: Mapping[str, Any], features: Mapping[str, Feature], offered: Mapping[str, Feature] | None
+) -> dict[str, Any]:
     """Return a row of the table."""
-    row = {name: value for name, value in event.items() if name != "context"}
+    row = {name: value for name, value in event.items() if name not in ("context", "chosen")}
     for name in _MOMENTS:
         seconds = event.get(name)
         row[name] = None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    for name, feature in features.items():
-        value = event["context"].get(name)
-        row[f"context.{name}"] = value if value is None else _python_type(feature)(value)
-    return row
+    row |= _values("context", event["context"], features)
+    return row if offered is None else row | _values("action", event["chosen"], offered)
+
+
+def _values(prefix: str, given: Mapping[str, Any], features: Mapping[str, Feature]) -> dict[str, Any]:
+    """Return the columns of some features."""
+    return {
+        f"{prefix}.{name}": None if (value := given.get(name)) is None else _python_type(feature)(value)
+        for name, feature in features.items()
+    }
 
 
 def _python_type(feature: Feature) -> Callable[[Any], Any]:

@@ -145,6 +145,11 @@ class PairForest:
         return self._core.n_events
 
     @property
+    def n_nodes(self) -> int:
+        """The number of nodes of all trees."""
+        return self._core.n_nodes
+
+    @property
     def n_bytes(self) -> int:
         """The memory that the forest takes."""
         return self._core.n_bytes

@@ -19,13 +19,17 @@ from bandit_forest.bandit.features.kinds import KINDS, Feature
 from bandit_forest.bandit.forests import all_parameters
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.forest import BanditForest
+from bandit_forest.forest.pairs import PairForest
 from bandit_forest.service.config.access import Keys, Server
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, General, Limits, RewardRule, Storage, Table
 
 __all__ = ["example_project", "load_project", "parse_project"]
 
-_NOT_IN_FILE = {"self", "n_variables", "n_actions", "n_threads", "variable_names", "action_names", "thresholds"}
+_NOT_IN_FILE = {
+    *("n_variables", "n_context_variables", "n_action_variables", "n_actions", "n_threads"),
+    *("variable_names", "action_names", "thresholds"),
+}
 _IN_FILE = {"n_bins": "bins"}  # names that are shorter in the file
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 _INCOMPLETE = re.compile(r"Object missing required field `(.*)`")
@@ -34,8 +38,9 @@ _INCOMPLETE = re.compile(r"Object missing required field `(.*)`")
 class Document(Table, frozen=True):
     """All tables of a project file."""
 
-    actions: Actions
     context: dict[str, dict[str, Any]]
+    actions: Actions | None = None
+    offered: dict[str, dict[str, Any]] | None = None
     project: General = General()
     reward: RewardRule = RewardRule()
     forest: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -108,18 +113,28 @@ class _WrongError(Exception):
 
 def _read(parsed: dict[str, Any]) -> Project:
     document = _converted(parsed, Document, "")
-    context = {name: _feature(values, f"context.{name}") for name, values in document.context.items()}
+    context = _features(document.context, "context")
+    offered = None if document.offered is None else _features(document.offered, "offered")
     parts = {part: getattr(document, part) for part in ("actions", "reward", "storage", "keys", "limits", "server")}
     own = msgspec.structs.asdict(document.project)
-    table = "forest"
+    table = "project"
     try:
-        known = [name for name in inspect.signature(BanditForest).parameters if name not in _NOT_IN_FILE]
+        project = Project(context=context, offered=offered, forest=document.forest, **own, **parts)
+        table = "forest"
+        forest = BanditForest if offered is None else PairForest
+        known = [name for name in inspect.signature(forest).parameters if name not in _NOT_IN_FILE]
         _check_names(document.forest, known, table)
-        all_parameters(document.forest, "[forest]")
-        table = "project"
-        return Project(context=context, forest=document.forest, **own, **parts)
+        if offered is None:
+            all_parameters(document.forest, "[forest]")
+        else:
+            _ = project.settings
+        return project
     except InvalidArgumentError as error:
         raise _refused(error, table) from None
+
+
+def _features(tables: dict[str, dict[str, Any]], table: str) -> dict[str, Feature]:
+    return {name: _feature(values, f"{table}.{name}") for name, values in tables.items()}
 
 
 def _feature(values: dict[str, Any], table: str) -> Feature:

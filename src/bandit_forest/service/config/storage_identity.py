@@ -14,6 +14,7 @@ from bandit_forest.bandit.forests import engine_of
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import InvalidArgumentError, shown
+from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 
 __all__ = ["StorageIdentity", "adopt"]
@@ -29,16 +30,16 @@ _OLD_KINDS: dict[str, dict[str, Any]] = {
 class StorageIdentity:
     """What the meaning of a journal depends on."""
 
-    settings: BanditSettings
+    settings: BanditSettings | OfferedSettings
     engine: str
     """What made the decisions: the rule of growth, and its number."""
     base: str | None = None
     """SHA-256 digest of the saved bandit that the folder began with; None: it began with nothing."""
 
     @classmethod
-    def of(cls, settings: BanditSettings, base: str | None = None) -> StorageIdentity:
+    def of(cls, settings: BanditSettings | OfferedSettings, base: str | None = None) -> StorageIdentity:
         """Return the identity of a folder whose decisions are made by this version of the package."""
-        return cls(settings=settings, engine=engine_of(settings.forest), base=base)
+        return cls(settings=settings, engine=_engine(settings), base=base)
 
     def to_text(self) -> str:
         """Return the JSON that each file of the journal holds."""
@@ -51,7 +52,8 @@ class StorageIdentity:
         saved: dict[str, Any] = json.loads(text)
         if "settings" not in saved:
             return _identity_of_0_1(saved)
-        settings = BanditSettings.from_json(saved["settings"])
+        kind = OfferedSettings if "offered" in saved["settings"] else BanditSettings
+        settings = kind.from_json(saved["settings"])
         return cls(settings=settings, engine=saved["engine"], base=saved["base"])
 
 
@@ -61,8 +63,8 @@ def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
     Decisions of another engine cannot be made again. Such a folder goes on with the forest that the project asks for,
     which learns the lessons of the journal anew.
     """
-    stored, is_same_engine = identity.settings, identity.engine == engine_of(identity.settings.forest)
-    if stored.warm_up_rule == "events":
+    stored, is_same_engine = identity.settings, identity.engine == _engine(identity.settings)
+    if isinstance(stored, BanditSettings) and stored.warm_up_rule == "events":
         project = structs.replace(project, context=_as_in_0_1(project.context, stored.features or {}))
     compared = _compared(project, stored)
     differing = [one for one in compared if one[1] != one[2] and (is_same_engine or one[0] != "forest")]
@@ -79,17 +81,33 @@ def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
     return StorageIdentity.of(replace(stored, forest=project.settings.forest), identity.base)
 
 
-def _compared(project: Project, stored: BanditSettings) -> list[tuple[str, Any, Any]]:
+def _engine(settings: BanditSettings | OfferedSettings) -> str:
+    """Return the name of what makes the decisions."""
+    return settings.engine if isinstance(settings, OfferedSettings) else engine_of(settings.forest)
+
+
+def _offered(settings: BanditSettings | OfferedSettings) -> dict[str, Feature] | None:
+    return settings.offered if isinstance(settings, OfferedSettings) else None
+
+
+def _differing(ours: Mapping[str, Feature], theirs: Mapping[str, Feature]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the features that are not the same, as they are on both sides."""
+    names = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
+    return {name: ours.get(name) for name in names}, {name: theirs.get(name) for name in names}
+
+
+def _compared(project: Project, stored: BanditSettings | OfferedSettings) -> list[tuple[str, Any, Any]]:
     """Return what the project says itself and must go on saying, beside what is stored."""
-    names = {*project.context, *(stored.features or {})}
-    features = stored.features or {}
-    differing = sorted(name for name in names if project.context.get(name) != features.get(name))
+    ours, theirs = ("fixed" if features is None else "offered" for features in (project.offered, _offered(stored)))
+    if ours != theirs:
+        return [("actions", ours, theirs)]
     compared: list[tuple[str, Any, Any]] = [
-        ("context", {n: project.context.get(n) for n in differing}, {n: features.get(n) for n in differing}),
+        ("context", *_differing(project.context, stored.features or {})),
+        ("offered", *_differing(project.offered or {}, _offered(stored) or {})),
         ("warm_up_events", project.warm_up_events, stored.warm_up_events),
         ("reward range", project.reward.range, stored.rewards),
     ]
-    if project.actions.capacity is not None:
+    if isinstance(stored, BanditSettings) and project.actions is not None and project.actions.capacity is not None:
         compared.append(("capacity", project.actions.capacity, stored.capacity))
     plain = json.loads(json.dumps(project.forest))
     compared += [("forest", plain, _common(stored.forest, plain))]

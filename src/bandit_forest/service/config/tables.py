@@ -171,6 +171,8 @@ class Limits(Table, frozen=True):
         Largest size of a request, and of one context as JSON.
     batch_events
         Largest number of events of a batch.
+    offered_actions, offered_bytes
+        Largest number of actions that one event offers, and their size as JSON.
     waiting_events
         Largest number of events that wait for their reward.
     waiting_full
@@ -189,6 +191,8 @@ class Limits(Table, frozen=True):
     body_bytes: Count = 2**20
     context_bytes: Count = 2**16
     batch_events: Count = 1000
+    offered_actions: Annotated[int, Meta(ge=1, le=2**16)] = 256
+    offered_bytes: Count = 2**18
     waiting_events: Count = 100_000
     waiting_full: str = "expire"
     remembered_events: Count = 100_000

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from bandit_forest.service.domain.offers import EventOffer
+
 __all__ = ["EXPIRED", "LEARNED", "REWARDED", "WAITING", "Event"]
 
 WAITING, REWARDED, EXPIRED, LEARNED = "waiting", "rewarded", "expired", "learned"
@@ -18,6 +20,7 @@ class Event(NamedTuple):
     context: bytes | dict[str, Any]
     """Its bits, a byte each; or as it came, while the bins are learned."""
     action: int
+    """Its index; of an event with an offer, its place there."""
     propensity: float
     n_available: int
     """Number of actions that could have been taken."""
@@ -31,10 +34,13 @@ class Event(NamedTuple):
     forest_value: float | None = None
     fingerprint: int = 0
     """Of the request that decided it, or that it was learned from."""
+    offer: EventOffer | None = None
+    """Where actions are offered: which, and in which order they were ranked."""
 
     def to_json(self) -> list[Any]:
         """Return a list that JSON can hold."""
-        return [part.hex() if isinstance(part, bytes) else part for part in self]
+        parts = [part.hex() if isinstance(part, bytes) else part for part in self[:-1]]
+        return parts if self.offer is None else [*parts, self.offer.to_json()]
 
     @classmethod
     def from_json(cls, parts: list[Any]) -> Event:
@@ -47,4 +53,6 @@ class Event(NamedTuple):
         True
         """
         event = cls(*parts)
-        return event._replace(context=bytes.fromhex(event.context)) if isinstance(event.context, str) else event
+        if isinstance(event.context, str):
+            event = event._replace(context=bytes.fromhex(event.context))
+        return event if event.offer is None else event._replace(offer=EventOffer.from_json(parts[-1]))

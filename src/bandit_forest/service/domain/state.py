@@ -12,6 +12,8 @@ import msgspec
 
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.model import Lesson
+from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.bandit.pairs.model import PairLesson
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.comparison import forest_weight, uniform_weight
 from bandit_forest.service.domain.events import EXPIRED, REWARDED, Event
@@ -21,12 +23,15 @@ from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
 from bandit_forest.service.journal.journal import Journal
 
-__all__ = ["ServiceContext", "State", "fingerprint"]
+__all__ = ["AnyLesson", "ServiceContext", "State", "fingerprint"]
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 _RECENT = 20
 _SLOWER = 0.9
+
+
+AnyLesson = Any  # Lesson or PairLesson, as the bandit takes it
 
 
 def fingerprint(context: dict[str, Any], *others: object) -> int:
@@ -50,24 +55,37 @@ class State:
     project
         What is decided.
     bandit
-        As it was before the first entry.
+        The bandit before the first entry.
     """
 
-    def __init__(self, project: Project, bandit: Bandit) -> None:
+    def __init__(self, project: Project, bandit: Bandit | PairBandit) -> None:
         self.project = project
-        self.bandit = bandit
+        self.learner = bandit
+        """The bandit, whichever its actions are."""
         self.seq = 0
         """The number of the last entry that was applied."""
         self.time = 0.0
         """Its time."""
         self.file_actions: list[str] | None = None
         """Actions that the project file named at the last start; None where that is not known."""
-        self.statistics = Statistics(bandit.registry.capacity)
+        self.statistics = Statistics(1 if isinstance(bandit, PairBandit) else bandit.registry.capacity)
         self.waiting: dict[str, Event] = {}
         """Oldest first."""
         self.remembered: dict[str, Event] = {}
         """Finished events, the first to be forgotten first."""
         self.recent: deque[str] = deque(maxlen=_RECENT)
+
+    @property
+    def bandit(self) -> Bandit:
+        """The bandit of fixed actions."""
+        assert isinstance(self.learner, Bandit)
+        return self.learner
+
+    @property
+    def pairs(self) -> PairBandit:
+        """The bandit of offered actions."""
+        assert isinstance(self.learner, PairBandit)
+        return self.learner
 
     def event(self, event_id: str) -> Event | None:
         """Return an event that waits or is remembered."""
@@ -78,20 +96,21 @@ class State:
         self.remembered.pop(event.event_id, None)
         self.waiting[event.event_id] = event
         self.recent.append(event.event_id)
-        self.statistics.add_decision(event.time, event.action, event.propensity)
-        self.bandit.model.see(event.context)
+        self.statistics.add_decision(event.time, _counted(event), event.propensity)
+        if event.offer is None:
+            self.bandit.model.see(event.context)
 
-    def add_reward(self, event_id: str, reward: float, time: float, state: str = REWARDED) -> Lesson:
+    def add_reward(self, event_id: str, reward: float, time: float, state: str = REWARDED) -> AnyLesson:
         """Record the reward of a waiting event, and return its lesson."""
         event = self.waiting.pop(event_id)
         self._remember(event._replace(state=state, reward=reward, reward_time=time))
         lesson = self._lesson(event, reward)
         weight = 1.0 / max(event.n_available * event.propensity, sys.float_info.min)
-        self.statistics.add_reward(time, event.action, lesson.reward, weight=weight)
+        self.statistics.add_reward(time, _counted(event), lesson.reward, weight=weight)
         self._compare(event, lesson.reward)
         return lesson
 
-    def add_expiry(self, event_id: str, reward: float | None, time: float) -> Lesson | None:
+    def add_expiry(self, event_id: str, reward: float | None, time: float) -> AnyLesson | None:
         """End the wait of an event; it gets the default reward, if there is one."""
         self.statistics.expired += 1
         if reward is not None:
@@ -99,12 +118,13 @@ class State:
         self._remember(self.waiting.pop(event_id)._replace(state=EXPIRED, reward_time=time))
         return None
 
-    def add_foreign(self, event: Event) -> Lesson:
+    def add_foreign(self, event: Event) -> AnyLesson:
         """Take in an event that was decided and rewarded elsewhere."""
         assert event.reward is not None
         self.statistics.learned += 1
         self._remember(event)
-        self.bandit.model.see(event.context)
+        if event.offer is None:
+            self.bandit.model.see(event.context)
         return self._lesson(event, event.reward)
 
     def change_action(self, kind: str, name: str) -> None:
@@ -117,8 +137,11 @@ class State:
         }
         changes[kind](name)
 
-    def _lesson(self, event: Event, reward: float) -> Lesson:
-        return Lesson(event.context, event.action, self.bandit.rewards.scale(reward), event.propensity)
+    def _lesson(self, event: Event, reward: float) -> AnyLesson:
+        scaled, offer, chosen = self.learner.rewards.scale(reward), event.offer, event.action
+        if offer is None:
+            return Lesson(event.context, chosen, scaled, event.propensity)
+        return PairLesson(event.context, offer.actions[chosen], offer.ids[chosen], scaled, event.propensity)
 
     def _compare(self, event: Event, reward: float) -> None:
         """Count the event for the policies that might have decided it instead."""
@@ -129,9 +152,16 @@ class State:
             forest.add(reward, forest_weight(event.propensity, event.n_available, agrees=agrees, largest=largest))
 
     def _remember(self, event: Event) -> None:
+        if event.offer is not None:
+            event = event._replace(offer=event.offer._replace(actions=[]))  # they take much memory
         self.remembered[event.event_id] = event
         while len(self.remembered) > self.project.limits.remembered_events:
             del self.remembered[next(iter(self.remembered))]
+
+
+def _counted(event: Event) -> int:
+    """Return the index under which statistics count an event; offered actions are not told apart."""
+    return event.action if event.offer is None else 0
 
 
 class ServiceContext:
@@ -150,7 +180,6 @@ class ServiceContext:
     def __init__(self, state: State, journal: Journal, clock: Callable[[], float]) -> None:
         self.state = state
         self.project = state.project
-        self.bandit = state.bandit
         self.journal = journal
         self.late = 0
         """Rewards refused after their window, since start."""
@@ -166,6 +195,11 @@ class ServiceContext:
         self._clock = clock
         self._read = clock()
         self._time = state.time
+
+    @property
+    def bandit(self) -> Bandit:
+        """The bandit of fixed actions."""
+        return self.state.bandit
 
     @property
     def n_waiting(self) -> int:

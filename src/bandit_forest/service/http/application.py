@@ -9,7 +9,7 @@ from bandit_forest.service.dashboard.files import page_files
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.authentication import Access
-from bandit_forest.service.http.endpoints import ENDPOINTS, Endpoint, JsonEndpoint
+from bandit_forest.service.http.endpoints import ENDPOINTS, OFFERED_ENDPOINTS, Endpoint, JsonEndpoint, endpoints_of
 from bandit_forest.service.http.messages import Reply, Request, Response, refuse
 from bandit_forest.service.http.metrics import Measures
 from bandit_forest.service.http.openapi import describe
@@ -17,6 +17,8 @@ from bandit_forest.service.http.pages import Page
 from bandit_forest.service.http.read_endpoints import ReadEndpoint, read_endpoints
 
 __all__ = ["DecisionApplication"]
+
+_ALL_PATHS = {endpoint.path for endpoint in (*ENDPOINTS, *OFFERED_ENDPOINTS)}
 
 
 class DecisionApplication:
@@ -27,11 +29,12 @@ class DecisionApplication:
     context
         Of a started service or replica.
     endpoints
-        What it does when it is asked.
+        What it does when it is asked; None: those of the project.
     """
 
-    def __init__(self, context: ServiceContext, endpoints: Sequence[Endpoint] = ENDPOINTS) -> None:
+    def __init__(self, context: ServiceContext, endpoints: Sequence[Endpoint] | None = None) -> None:
         project, self.measures = context.project, Measures()
+        self._endpoints = endpoints = endpoints_of(project) if endpoints is None else endpoints
         self._posts = {endpoint.path: JsonEndpoint(endpoint, context) for endpoint in endpoints}
         self._gets = {endpoint.path: endpoint for endpoint in read_endpoints(context, self.measures)}
         pages = {path: Page(content, media_type) for path, (content, media_type) in page_files().items()}
@@ -74,6 +77,11 @@ class DecisionApplication:
         endpoint, argument = self._find(path)
         if path in self._posts:
             return _not_allowed(request.method, b"POST")
+        if path in _ALL_PATHS:
+            kinds = ("fixed", "offered by each event")
+            here, there = kinds if self._context.project.offered is None else reversed(kinds)
+            message = f"{path} is for projects whose actions are {there}; those of this one are {here}."
+            raise ServiceError("wrong_project", message)
         if endpoint is None and path not in self._pages and path != "/openapi.json":
             raise ServiceError("not_found", "There is nothing here; see /openapi.json.")
         if request.method not in ("GET", "HEAD"):
@@ -81,7 +89,7 @@ class DecisionApplication:
         if path in self._pages:
             return Reply(self._pages[path].response(request.headers.get(b"if-none-match")))
         if endpoint is None:
-            return Reply(describe(self._context, list(self._gets.values()), self._public))
+            return Reply(describe(self._context, self._endpoints, list(self._gets.values()), self._public))
         return endpoint.answer(argument)
 
     def _find(self, path: str) -> tuple[ReadEndpoint | None, str]:

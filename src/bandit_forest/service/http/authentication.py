@@ -12,7 +12,7 @@ from bandit_forest.service.errors import ServiceError
 __all__ = ["Access", "RateLimit", "Role", "role_needed"]
 
 _ANYBODY = b""
-_DECIDE_PATHS = ("/v1/decide", "/v1/reward", "/v1/learn", "/v1/explain/", "/openapi.json")
+_DECIDE_PATHS = ("/v1/decide", "/v1/rank", "/v1/reward", "/v1/learn", "/v1/explain/", "/openapi.json")
 
 
 class Role(IntEnum):

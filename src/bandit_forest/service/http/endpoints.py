@@ -8,14 +8,15 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
+from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.http.messages import Reply, Request
-from bandit_forest.service.operations import actions, decide, reward
+from bandit_forest.service.operations import actions, decide, rank, reward
 from bandit_forest.service.operations.requests import invalid_type
 from bandit_forest.service.operations.results import Result
 
-__all__ = ["ENDPOINTS", "Endpoint", "JsonEndpoint"]
+__all__ = ["ENDPOINTS", "OFFERED_ENDPOINTS", "Endpoint", "JsonEndpoint", "endpoints_of"]
 
 _NOT_JSON = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
@@ -52,18 +53,36 @@ class Endpoint:
         return msgspec.defstruct(name, [(self.items, list[item])], forbid_unknown_fields=True, frozen=True)
 
 
-ENDPOINTS = (
-    Endpoint("/v1/decide", decide.decide, ("too_many_waiting", "event_conflict")),
-    Endpoint("/v1/decide/batch", decide.decide_many, items="events"),
+_DECIDE_CODES = ("too_many_waiting", "event_conflict")
+_LEARN_CODES = ("duplicate_reward", "event_conflict", "late_reward")
+_REWARD_ENDPOINTS = (
     Endpoint("/v1/reward", reward.reward, ("unknown_event", "late_reward", "duplicate_reward")),
     Endpoint("/v1/reward/batch", reward.reward_many, items="rewards"),
-    Endpoint("/v1/learn", reward.learn, ("duplicate_reward", "event_conflict", "late_reward")),
+)
+ENDPOINTS = (
+    Endpoint("/v1/decide", decide.decide, _DECIDE_CODES),
+    Endpoint("/v1/decide/batch", decide.decide_many, items="events"),
+    *_REWARD_ENDPOINTS,
+    Endpoint("/v1/learn", reward.learn, _LEARN_CODES),
     Endpoint("/v1/learn/batch", reward.learn_many, items="events"),
     Endpoint("/v1/actions/add", actions.add_action, ("action_conflict", "no_capacity")),
     Endpoint("/v1/actions/disable", actions.disable_action, ("unknown_action", "action_conflict")),
     Endpoint("/v1/actions/enable", actions.enable_action, ("unknown_action", "action_conflict")),
     Endpoint("/v1/actions/remove", actions.remove_action, ("unknown_action", "action_conflict")),
 )
+"""What a project with fixed actions answers."""
+OFFERED_ENDPOINTS = (
+    Endpoint("/v1/rank", rank.rank, _DECIDE_CODES),
+    *_REWARD_ENDPOINTS,
+    Endpoint("/v1/learn", reward.learn_offered, _LEARN_CODES),
+    Endpoint("/v1/learn/batch", reward.learn_offered_many, items="events"),
+)
+"""What a project with offered actions answers."""
+
+
+def endpoints_of(project: Project) -> tuple[Endpoint, ...]:
+    """Return the endpoints of a project."""
+    return ENDPOINTS if project.offered is None else OFFERED_ENDPOINTS
 
 
 class JsonEndpoint:

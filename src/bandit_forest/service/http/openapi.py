@@ -9,12 +9,13 @@ import msgspec
 
 from bandit_forest import __version__
 from bandit_forest.bandit.features.json_schema import context_schema
+from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import STATUSES
 from bandit_forest.service.http.authentication import Role, role_needed
-from bandit_forest.service.http.endpoints import ENDPOINTS, Endpoint
+from bandit_forest.service.http.endpoints import Endpoint
 from bandit_forest.service.http.read_endpoints import ReadEndpoint
-from bandit_forest.service.operations.requests import EventId
+from bandit_forest.service.operations.requests import EventId, OfferedId
 from bandit_forest.service.operations.results import Refusal
 
 __all__ = ["describe"]
@@ -26,12 +27,14 @@ _ALWAYS = ("invalid_http", "unauthorized", "forbidden", "unknown_host", "rate_li
 _JSON = ("invalid_json", "too_large", "unsupported_media_type", "invalid_request", "storage_unavailable")
 
 
-def describe(service: ServiceContext, reads: Sequence[ReadEndpoint], public: frozenset[str]) -> Schema:
+def describe(
+    service: ServiceContext, posts: Sequence[Endpoint], reads: Sequence[ReadEndpoint], public: frozenset[str]
+) -> Schema:
     """Return the description of all endpoints, with the actions that are enabled now."""
     most = service.project.limits.batch_events
-    paths = {endpoint.path: {"post": _post(endpoint, most)} for endpoint in ENDPOINTS}
+    paths = {endpoint.path: {"post": _post(endpoint, most)} for endpoint in posts}
     paths |= {endpoint.path: {"get": _get(endpoint)} for endpoint in reads}
-    components: Schema = {"schemas": _schemas(service, reads)}
+    components: Schema = {"schemas": _schemas(service, posts, reads)}
     keys = service.project.keys
     if keys.decide or keys.admin:
         components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
@@ -86,31 +89,45 @@ def _refusals(codes: Iterable[str]) -> Schema:
     }
 
 
-def _schemas(service: ServiceContext, reads: Sequence[ReadEndpoint]) -> dict[str, Schema]:
+def _schemas(service: ServiceContext, posts: Sequence[Endpoint], reads: Sequence[ReadEndpoint]) -> dict[str, Schema]:
     """Return the schemas of all types, with what the project adds: features, actions, range of rewards."""
-    shapes = [shape for endpoint in ENDPOINTS for shape in (endpoint.request, endpoint.answer)]
+    shapes = [shape for endpoint in posts for shape in (endpoint.request, endpoint.answer)]
     shapes += [endpoint.shape for endpoint in reads if not isinstance(endpoint.shape, str)]
     _, schemas = msgspec.json.schema_components([*shapes, Refusal], ref_template=_REF + "{name}")
-    registry, rewards = service.bandit.registry, service.bandit.rewards
-    action = {"enum": [registry.names[index] for index in registry.enabled.indices.tolist()]}
-    schemas["Context"] = context_schema(service.bandit.settings.features or {})
+    rewards, action = service.state.learner.rewards, _action(service)
+    is_fixed = service.project.offered is None
+    features = service.bandit.settings.features if is_fixed else service.project.context
+    schemas["Context"] = context_schema(features or {})
     schemas["Problem"]["properties"]["code"] = {"enum": sorted(STATUSES)}
-    for name in {endpoint.request.__name__ for endpoint in ENDPOINTS}:
+    for name in {endpoint.request.__name__ for endpoint in posts}:
         fields: Schema = schemas[name]["properties"]
         if "context" in fields:
             fields["context"] = {"$ref": f"{_REF}Context"}
         if "reward" in fields:
             fields["reward"] |= {"minimum": rewards.low, "maximum": rewards.high}
+        if "actions" in fields:
+            fields["actions"] |= {"items": action, "maxItems": service.project.limits.offered_actions}
         if "available_actions" in fields:
             fields["available_actions"]["anyOf"][0]["items"] = action
             _shadow(service, schemas[name], action)
         elif "action" in fields:
             fields["action"] = action
-    for endpoint in ENDPOINTS:
+    for endpoint in posts:
         if endpoint.items is not None:
-            alone = next(one for one in ENDPOINTS if one.path == endpoint.path.removesuffix("/batch"))
+            alone = next(one for one in posts if one.path == endpoint.path.removesuffix("/batch"))
             _list(schemas[endpoint.answer.__name__]["properties"], [_ref(alone.answer), _ref(Refusal)])
     return schemas
+
+
+def _action(service: ServiceContext) -> Schema:
+    """Describe an action in a request: one of the fixed ones that are enabled, or an offered one with its features."""
+    if service.project.offered is None:
+        registry = service.bandit.registry
+        return {"enum": [registry.names[index] for index in registry.enabled.indices.tolist()]}
+    described = context_schema(service.project.offered)
+    described["properties"][ID] = msgspec.json.schema(OfferedId)
+    described["required"] = [ID, *described["required"]]
+    return described
 
 
 def _request(endpoint: Endpoint, most: int) -> Schema:

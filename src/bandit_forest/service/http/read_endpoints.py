@@ -7,19 +7,18 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from bandit_forest.bandit import Bandit
-from bandit_forest.bandit.file import pack_bandit
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError, StorageError
-from bandit_forest.service.http.messages import LaterReply, Reply, Response
+from bandit_forest.service.http.messages import LaterReply, Reply
 from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, exposition
+from bandit_forest.service.http.model_endpoints import Importance, importance, model, shown, tree
 from bandit_forest.service.operations.evaluation import evaluation
 from bandit_forest.service.operations.explain import explain
-from bandit_forest.service.operations.requests import invalid
+from bandit_forest.service.operations.explain_offer import explain_offer
 from bandit_forest.service.operations.results import Evaluation
 from bandit_forest.service.operations.status import Status, recent_events, status
 
-__all__ = ["Event", "Events", "Health", "Importance", "ReadEndpoint", "read_endpoints"]
+__all__ = ["Event", "Events", "Health", "ReadEndpoint", "read_endpoints"]
 
 
 class Health(Struct):
@@ -33,7 +32,7 @@ class Event(Struct):
 
     event_id: str
     time: float
-    action: str
+    action: str | int
     propensity: float
     state: str
     reward: float | None
@@ -43,20 +42,6 @@ class Events(Struct):
     """Events, newest first."""
 
     events: list[Event]
-
-
-class Share(Struct):
-    """The importance of a variable or a feature."""
-
-    name: str
-    importance: float
-
-
-class Importance(Struct):
-    """Shares that sum to one, once there is a split; largest first."""
-
-    features: list[Share]
-    variables: list[Share]
 
 
 class ReadEndpoint(NamedTuple):
@@ -73,7 +58,7 @@ class ReadEndpoint(NamedTuple):
 
 def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndpoint]:
     """Return all that only reads."""
-    bandit = service.bandit
+    kind = type(service.state.learner).__name__
     return [
         ReadEndpoint(
             "/healthz", "Say that the process lives", lambda _: Reply(Health("alive")), Health, is_public=True
@@ -108,28 +93,28 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ReadEndpoint(
             "/v1/explain/{event_id}",
             "Return what is known of an event, and how the forest sees its context",
-            lambda event_id: Reply(explain(service, event_id)),
+            lambda event_id: _explain(service, event_id),
             Event,
             ("unknown_event", "invalid_request"),
         ),
         ReadEndpoint(
             "/v1/importance",
             "Return which features and variables matter",
-            lambda _: _importance(bandit),
+            lambda _: importance(service),
             Importance,
             ("warming_up",),
         ),
         ReadEndpoint(
             "/v1/tree/{number}.svg",
             "Draw a tree",
-            lambda number: _tree(bandit, number),
+            lambda number: tree(service, number),
             "image/svg+xml",
             ("not_found", "warming_up", "invalid_request"),
         ),
         ReadEndpoint(
             "/v1/model",
-            "Download everything that was learned, for Bandit.load",
-            lambda _: _model(bandit),
+            f"Download everything that was learned, for {kind}.load",
+            lambda _: model(service),
             "application/octet-stream",
             ("warming_up",),
         ),
@@ -148,7 +133,7 @@ def _ready(service: ServiceContext) -> Reply:
 
 def _metrics(service: ServiceContext, measures: Measures) -> Reply:
     told, make = status(service), evaluation(service)
-    return LaterReply(lambda: _shown(exposition(told, make(), measures), CONTENT_TYPE))
+    return LaterReply(lambda: shown(exposition(told, make(), measures), CONTENT_TYPE))
 
 
 def _evaluation(service: ServiceContext) -> Reply:
@@ -156,44 +141,8 @@ def _evaluation(service: ServiceContext) -> Reply:
     return LaterReply(lambda: Reply(make()).response())
 
 
-def _importance(bandit: Bandit) -> Reply:
-    _check_warm(bandit)
-    forest = bandit.forest("importance")
-
-    def make() -> Response:
-        shares = zip(forest.variable_names, forest.variable_importance().tolist(), strict=True)
-        variables = [Share(*share) for share in sorted(shares, key=lambda share: -share[1])]
-        features = [Share(*share) for share in bandit.importance().items()]
-        return Reply(Importance(features, variables)).response()
-
-    return LaterReply(make)
-
-
-def _tree(bandit: Bandit, text: str) -> Reply:
-    _check_warm(bandit)
-    n_trees = bandit.forest("tree").n_trees
-    if not text.isascii() or not text.isdigit():
-        raise invalid("$.number", "the number of a tree", text)
-    number = int(text)
-    if number >= n_trees:
-        raise ServiceError("not_found", f"There are trees 0 to {n_trees - 1}.", path="$.number")
-    return LaterReply(lambda: _shown(bandit.tree(number).to_svg().encode(), "image/svg+xml"))
-
-
-def _model(bandit: Bandit) -> Reply:
-    _check_warm(bandit)
-    parts = bandit.parts()
-    more = 'content-disposition: attachment; filename="model.bandit"\r\n'
-    return LaterReply(lambda: _shown(pack_bandit(parts), "application/octet-stream", more))
-
-
-def _check_warm(bandit: Bandit) -> None:
-    if bandit.policy is None:
-        left = bandit.model.warm_up_left
-        raise ServiceError(
-            "warming_up", f"The forest is made after {left} more lessons, from which the features are learned."
-        )
-
-
-def _shown(content: bytes, media_type: str, more: str = "") -> Response:
-    return Response(content, 200, f"content-type: {media_type}\r\n{more}".encode())
+def _explain(service: ServiceContext, event_id: str) -> Reply:
+    if service.project.offered is None:
+        return Reply(explain(service, event_id))
+    make = explain_offer(service, event_id)
+    return LaterReply(lambda: Reply(make()).response())

@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     kind: str
     event_id: str | None = None
     action: str | None = None
-    """The action that was taken; or that was added, disabled, enabled or removed."""
+    """The action that was taken (of an offered one its id), or that was added, disabled, enabled or removed."""
     propensity: float | None = None
     """The probability with which it was taken."""
     reward: float | None = None
@@ -29,7 +29,10 @@ class Entry(NamedTuple):
     context: str | None = None
     """JSON."""
     available: str | None = None
-    """The names of the available actions, as a JSON list; None: all that were enabled. Of FILE, those of the file."""
+    """The names of the available actions, as a JSON list; None: all that were enabled. Of FILE, those of the file.
+
+    Where actions are offered: the offer and its ranking, as a JSON object.
+    """
     forest_action: str | None = None
     """In shadow mode, what the forest would have done."""
     forest_propensity: float | None = None

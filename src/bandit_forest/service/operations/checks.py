@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bandit_forest.bandit.action_registry import LONGEST_NAME, REMOVED, Available
+from bandit_forest.bandit.action_registry import LONGEST_NAME, REMOVED, Available, is_name
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.model import EncodedContext
+from bandit_forest.bandit.pairs.model import ID
+from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import shown
-from bandit_forest.service.domain.state import State, fingerprint
-from bandit_forest.service.errors import InvalidRequestError
+from bandit_forest.service.domain.events import Event
+from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
+from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.operations.requests import DecideItem, invalid
 
 __all__ = [
@@ -21,13 +24,18 @@ __all__ = [
     "check_context",
     "check_decide",
     "check_event_id",
+    "check_offer",
     "check_reward",
+    "check_room",
+    "check_same",
+    "known_event",
     "new_event_id",
     "request_fingerprint",
 ]
 
 _ID_BYTES = 16
 _IDS_AT_ONCE = 64
+_ID_RANGE = 2**63  # of the id of an offered action that is a number
 
 _new_ids: list[str] = []
 _encode = msgspec.json.Encoder().encode
@@ -45,6 +53,35 @@ class NewEvent(NamedTuple):
     own: tuple[int, float] | None
     """In shadow mode, the index of what the application has chosen, and its propensity."""
     fingerprint: int
+
+
+def known_event(service: ServiceContext, event_id: str | None) -> Event | None:
+    """Check the name of an event, if there is one; return the event when it is known already."""
+    return None if event_id is None else service.state.event(check_event_id(event_id))
+
+
+def check_same(service: ServiceContext, known: NewEvent | Event, mark: int) -> None:
+    """Refuse a request that is not the one which the event is known from, by its fingerprint."""
+    if mark != known.fingerprint:
+        raise ServiceError(
+            "event_conflict",
+            f"The event '{known.event_id}' is known from another request: the same one gets the same answer again, and "
+            "another one needs an event_id of its own.",
+            path="$.event_id",
+            commit=service.journal.tail,
+        )
+
+
+def check_room(service: ServiceContext, *, n_before: int) -> None:
+    """Refuse a new event when too many wait, if the project says so; before it, `n_before` more will be waiting."""
+    limits = service.project.limits
+    n_kept = 0 if limits.waiting_full == "expire" else len(service.state.waiting)
+    if n_kept + n_before >= limits.waiting_events:
+        raise ServiceError(
+            "too_many_waiting",
+            f"{limits.waiting_events} events wait for their reward, as many as [limits] waiting_events allows: send "
+            "rewards, or wait until the oldest expire.",
+        )
 
 
 def check_decide(state: State, request: DecideItem) -> NewEvent:
@@ -82,16 +119,51 @@ def check_context(state: State, context: dict[str, Any]) -> tuple[EncodedContext
     """Check a context; return what is to be remembered of it, and its JSON."""
     try:
         encoded = state.bandit.model.read(context)
-        json = _encode(context)
     except FeatureError as error:
-        raise invalid(_at(error.feature), error.rule, error.value) from None
+        raise invalid(_at("$.context", error.feature), error.rule, error.value) from None
+    return encoded, _json(context, "$.context", state.project.limits.context_bytes).decode()
+
+
+def check_offer(
+    state: State, context: dict[str, Any], actions: list[dict[str, Any]], place: str = "$.actions[{}]"
+) -> tuple[Offer, str, bytes]:
+    """Check a context and the actions that are offered with it; return them, and the JSON of both."""
+    limits, path = state.project.limits, place.removesuffix("[{}]")
+    if len(actions) > limits.offered_actions:
+        message = f"'{path}' must have at most {limits.offered_actions} items. It has {len(actions)}."
+        raise InvalidRequestError(message, path=path)
+    for number, action in enumerate(actions):
+        _check_id(action.get(ID), place.format(number))
+    if len({str(action[ID]) for action in actions}) < len(actions):
+        raise invalid(path, "actions with different ids, also as texts", [action[ID] for action in actions])
+    try:
+        offer = state.pairs.read(context, actions, "rank")
+    except FeatureError as error:
+        where = "$.context" if error.row is None else place.format(error.row)
+        raise invalid(_at(where, error.feature), error.rule, error.value) from None
+    json = _json(context, "$.context", limits.context_bytes)
+    return offer, json.decode(), _json(actions, path, limits.offered_bytes)
+
+
+def _check_id(given: object, place: str) -> None:
+    """Check the id of an offered action."""
+    if isinstance(given, str) and is_name(given):
+        return
+    if given.__class__ is not int or not -_ID_RANGE <= given < _ID_RANGE:
+        raise invalid(
+            f"{place}.{ID}", f"a printable text of 1 to {LONGEST_NAME} characters, or an int of 64 bits", given
+        )
+
+
+def _json(value: object, path: str, most: int) -> bytes:
+    """Return a value as JSON."""
+    try:
+        json = _encode(value)
     except (OverflowError, TypeError, ValueError) as error:  # text with half a character, a number beyond 64 bits
-        raise InvalidRequestError(f"'$.context' must be what JSON can hold: {error}.", path="$.context") from None
-    most = state.project.limits.context_bytes
+        raise InvalidRequestError(f"'{path}' must be what JSON can hold: {error}.", path=path) from None
     if len(json) > most:
-        message = f"'$.context' must have at most {most} bytes as JSON. It has {len(json)}."
-        raise InvalidRequestError(message, path="$.context")
-    return encoded, json.decode()
+        raise InvalidRequestError(f"'{path}' must have at most {most} bytes as JSON. It has {len(json)}.", path=path)
+    return json
 
 
 def check_event_id(event_id: str) -> str:
@@ -103,7 +175,7 @@ def check_event_id(event_id: str) -> str:
 
 def check_reward(state: State, reward: float) -> float:
     """Check a reward against the range."""
-    rewards = state.bandit.rewards
+    rewards = state.learner.rewards
     if not rewards.low <= reward <= rewards.high:  # nor is NaN
         raise invalid("$.reward", f"a number in [{rewards.low:g}, {rewards.high:g}]", reward)
     return reward
@@ -131,8 +203,8 @@ def _check_own(state: State, request: DecideItem, available: Available) -> tuple
     return index, 1.0 if propensity is None else propensity
 
 
-def _at(feature: str | None) -> str:
+def _at(place: str, feature: str | None) -> str:
     if feature is None:
-        return "$.context"
+        return place
     is_plain = feature.isidentifier() and len(feature) < 80
-    return f"$.context.{feature}" if is_plain else f"$.context[{shown(feature)}]"
+    return f"{place}.{feature}" if is_plain else f"{place}[{shown(feature)}]"

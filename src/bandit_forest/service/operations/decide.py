@@ -14,7 +14,9 @@ from bandit_forest.service.operations.checks import (
     NewEvent,
     check_context,
     check_decide,
-    check_event_id,
+    check_room,
+    check_same,
+    known_event,
     request_fingerprint,
 )
 from bandit_forest.service.operations.expiry import expire_early
@@ -62,7 +64,7 @@ def _check_item(
     if isinstance(item, InvalidRequestError):
         raise item
     if item.event_id is not None and item.event_id in new:
-        _check_same(service, item, new[item.event_id])
+        check_same(service, new[item.event_id], request_fingerprint(item))
         return new[item.event_id]
     asked = _check(service, item, n_before=len(new))
     if isinstance(asked, NewEvent):
@@ -70,36 +72,15 @@ def _check_item(
     return asked
 
 
-def _check_same(service: ServiceContext, request: DecideItem, known: NewEvent | Event) -> None:
-    """Refuse a request that is not the one which the event is known from."""
-    if request_fingerprint(request) != known.fingerprint:
-        raise ServiceError(
-            "event_conflict",
-            f"The event '{known.event_id}' is known from another request: the same one gets the same answer again, and "
-            "another one needs an event_id of its own.",
-            path="$.event_id",
-            commit=service.journal.tail,
-        )
-
-
 def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> NewEvent | Event:
     """Check a request; return the event when it is known already. Before it, `n_before` more will be waiting."""
-    state = service.state
-    if request.event_id is not None:
-        known = state.event(check_event_id(request.event_id))
-        if known is not None:
-            check_context(state, request.context)  # a malformed request is refused, whatever it asks for
-            _check_same(service, request, known)
-            return known
-    limits = service.project.limits
-    n_kept = 0 if limits.waiting_full == "expire" else len(state.waiting)
-    if n_kept + n_before >= limits.waiting_events:
-        raise ServiceError(
-            "too_many_waiting",
-            f"{limits.waiting_events} events wait for their reward, as many as [limits] waiting_events allows: send "
-            "rewards, or wait until the oldest expire.",
-        )
-    return check_decide(state, request)
+    known = known_event(service, request.event_id)
+    if known is not None:
+        check_context(service.state, request.context)  # a malformed request is refused, whatever it asks for
+        check_same(service, known, request_fingerprint(request))
+        return known
+    check_room(service, n_before=n_before)
+    return check_decide(service.state, request)
 
 
 def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, Event]:

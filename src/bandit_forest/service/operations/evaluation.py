@@ -19,7 +19,7 @@ _MOST_ERRORS = 4.0  # standard errors that the mean weight may be away from 1
 def evaluation(service: ServiceContext) -> Callable[[], Evaluation]:
     """Return a function that makes the evaluation from what is known now; it may be called in a thread."""
     statistics = service.state.statistics
-    unscale, average = service.bandit.rewards.unscale, statistics.total.average
+    unscale, average = service.state.learner.rewards.unscale, statistics.total.average
     compared = {"uniform": statistics.uniform}
     if service.project.mode == "shadow":
         compared = {"forest": statistics.forest, **compared}

@@ -10,7 +10,7 @@ from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.operations.checks import check_event_id
 from bandit_forest.service.operations.requests import invalid
 
-__all__ = ["event_document", "explain"]
+__all__ = ["event_document", "explain", "find_event"]
 
 _EXPLAINED_TREES = 10
 
@@ -22,11 +22,7 @@ def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
     forest sees the context now) and explanation (`Explanation.as_dict` of the first ten trees). What needs the forest
     is None while it warms up.
     """
-    if not 0 < len(event_id) <= 200:
-        raise invalid("$.event_id", "a text of 1 to 200 characters", event_id)
-    event = service.state.event(check_event_id(event_id))
-    if event is None:
-        raise ServiceError("unknown_event", f"No event '{event_id}' waits or is remembered.", path="$.event_id")
+    event = find_event(service, event_id)
     document, model = event_document(service, event), service.bandit.model
     if model.policy is None:
         return document | {"variables": [], "mean_rewards": None, "votes": None, "explanation": None}
@@ -41,9 +37,19 @@ def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
     }
 
 
+def find_event(service: ServiceContext, event_id: str) -> Event:
+    """Return an event that waits or is remembered, or refuse its name."""
+    if not 0 < len(event_id) <= 200:
+        raise invalid("$.event_id", "a text of 1 to 200 characters", event_id)
+    event = service.state.event(check_event_id(event_id))
+    if event is None:
+        raise ServiceError("unknown_event", f"No event '{event_id}' waits or is remembered.", path="$.event_id")
+    return event
+
+
 def event_document(service: ServiceContext, event: Event) -> dict[str, Any]:
     """Return an event, ready for JSON; the forest_* fields are there in shadow mode only."""
-    names = service.bandit.registry.names
+    names = service.bandit.registry.names if event.offer is None else event.offer.ids
     document = {
         "event_id": event.event_id,
         "time": event.time,

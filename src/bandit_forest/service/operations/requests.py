@@ -17,8 +17,11 @@ __all__ = [
     "DecideItem",
     "DecideRequest",
     "EventId",
+    "LearnOfferedRequest",
     "LearnRequest",
+    "OfferedId",
     "Propensity",
+    "RankRequest",
     "RewardRequest",
     "invalid",
     "invalid_type",
@@ -28,6 +31,7 @@ Name = Annotated[
     str, Meta(min_length=1, max_length=LONGEST_NAME, extra_json_schema={"format": "printable"}, title="Name")
 ]
 EventId = Name
+OfferedId = Name | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Propensity = Annotated[float, Meta(gt=0, le=1)]
 _MISSING = re.compile(r"Object (?:missing required|contains unknown) field `(.*)`")
 
@@ -68,6 +72,29 @@ class LearnRequest(Request, frozen=True, kw_only=True):
 
     context: dict[str, Any]
     action: str
+    reward: float
+    propensity: Propensity
+    event_id: EventId | None = None
+
+
+class RankRequest(Request, frozen=True, kw_only=True):
+    """An event with the actions that it offers."""
+
+    context: dict[str, Any]
+    actions: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+    """The offered actions: each with its `id`, a text or an int, and its features."""
+    event_id: EventId | None = None
+    """None: a new one is made."""
+    n_ranked: Annotated[int, Meta(ge=1)] | None = None
+    """Largest number of ranks that are answered; None: all offered actions are."""
+    mean_rewards: bool = False
+
+
+class LearnOfferedRequest(Request, frozen=True, kw_only=True):
+    """An event that was decided elsewhere, with the action that was taken: its `id` and its features."""
+
+    context: dict[str, Any]
+    action: dict[str, Any]
     reward: float
     propensity: Propensity
     event_id: EventId | None = None

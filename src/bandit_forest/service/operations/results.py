@@ -21,6 +21,8 @@ __all__ = [
     "LearnedBatch",
     "PolicyValue",
     "Problem",
+    "Rank",
+    "Ranked",
     "Refusal",
     "Result",
     "Rewarded",
@@ -51,6 +53,29 @@ class Decision(Answer):
     """In shadow mode, the estimated reward of `forest_action`, in the project's units; None while warming up."""
     mean_rewards: dict[str, float | None] | UnsetType | None = UNSET
     """The estimates, when they are asked for; None while warming up."""
+
+
+class Rank(Struct, gc=False):
+    """An offered action at its rank."""
+
+    id: str | int
+    propensity: Propensity
+    """The probability with which it would have had the first rank."""
+
+
+class Ranked(Answer):
+    """The ranking of the actions that an event offers."""
+
+    event_id: EventId
+    action: str | int
+    """The id of the action at the first rank, which is the decision."""
+    propensity: Propensity
+    """The probability with which it was drawn."""
+    ranking: list[Rank]
+    model_version: int
+    """Number of lessons that the forest had learned when it decided."""
+    mean_rewards: dict[str, float] | UnsetType | None = UNSET
+    """The estimates of all offered actions by their id, when they are asked for; None while warming up."""
 
 
 class Rewarded(Answer):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NoReturn, TypeVar
 
+import msgspec
+
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event
-from bandit_forest.service.domain.state import ServiceContext, fingerprint
+from bandit_forest.service.domain.offers import EventOffer, OfferRecord
+from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import LEARN, REWARD, Entry
@@ -14,10 +17,12 @@ from bandit_forest.service.operations.checks import (
     check_action,
     check_context,
     check_event_id,
+    check_offer,
     check_reward,
+    known_event,
     new_event_id,
 )
-from bandit_forest.service.operations.requests import LearnRequest, RewardRequest
+from bandit_forest.service.operations.requests import LearnOfferedRequest, LearnRequest, RewardRequest
 from bandit_forest.service.operations.results import (
     Learned,
     LearnedBatch,
@@ -29,10 +34,12 @@ from bandit_forest.service.operations.results import (
 )
 from bandit_forest.service.operations.work import Work
 
-__all__ = ["learn", "learn_many", "reward", "reward_many"]
+__all__ = ["learn", "learn_many", "learn_offered", "learn_offered_many", "reward", "reward_many"]
 
-_Request = TypeVar("_Request", RewardRequest, LearnRequest)
+_Request = TypeVar("_Request", RewardRequest, LearnRequest, LearnOfferedRequest)
 _Answer = TypeVar("_Answer", Rewarded, Learned)
+
+_encode = msgspec.json.Encoder().encode
 
 
 def reward(service: ServiceContext, request: RewardRequest) -> Result[Rewarded]:
@@ -59,6 +66,22 @@ def learn(service: ServiceContext, request: LearnRequest) -> Result[Learned]:
 
 def learn_many(service: ServiceContext, items: Iterable[LearnRequest | InvalidRequestError]) -> Result[LearnedBatch]:
     """Learn a batch of events that were decided elsewhere."""
+    answers, commit = _together(service, items, "events", _learn)
+    return Result(LearnedBatch(answers), commit)
+
+
+def learn_offered(service: ServiceContext, request: LearnOfferedRequest) -> Result[Learned]:
+    """Learn an offered action that was taken elsewhere; one with a known event_id is not learned again."""
+    service.check_storage()
+    work = Work(service)
+    answer = _learn(service, request, work)
+    return Result(answer, work.finish())
+
+
+def learn_offered_many(
+    service: ServiceContext, items: Iterable[LearnOfferedRequest | InvalidRequestError]
+) -> Result[LearnedBatch]:
+    """Learn a batch of offered actions that were taken elsewhere."""
     answers, commit = _together(service, items, "events", _learn)
     return Result(LearnedBatch(answers), commit)
 
@@ -99,10 +122,10 @@ def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewa
     return Rewarded(event_id, value, ignored=False)
 
 
-def _learn(service: ServiceContext, request: LearnRequest, work: Work) -> Learned:
+def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest, work: Work) -> Learned:
     state, event_id = service.state, request.event_id
     mark = fingerprint(request.context, request.action, request.propensity, request.reward)
-    known = None if event_id is None else state.event(check_event_id(event_id))
+    known = known_event(service, event_id)
     if known is not None:
         if known.state == WAITING:
             message = f"The event '{event_id}' was decided here and waits: send its reward instead."
@@ -111,16 +134,33 @@ def _learn(service: ServiceContext, request: LearnRequest, work: Work) -> Learne
             message = f"The event '{event_id}' was learned from another request: give this one an event_id of its own."
             raise ServiceError("event_conflict", message, path="$.event_id", commit=service.journal.tail)
         return Learned(_finished(service, known.event_id).event_id, ignored=True)
-    action = check_action(state, request.action)
-    value = check_reward(state, request.reward)
-    context, json = check_context(state, request.context)
-    name, registry = event_id or new_event_id(), state.bandit.registry
-    n_enabled = len(registry.enabled.indices)
-    event = Event(name, work.now, context, action, request.propensity, n_enabled, 0, LEARNED, value, work.now)
-    event = event._replace(fingerprint=mark)
-    entry = Entry(work.next_seq, work.now, LEARN, name, request.action, request.propensity, value, json)
+    name, value = event_id or new_event_id(), check_reward(state, request.reward)
+    event = Event(name, work.now, {}, 0, request.propensity, 1, 0, LEARNED, value, work.now, fingerprint=mark)
+    entry = Entry(work.next_seq, work.now, LEARN, name, None, request.propensity, value)
+    if isinstance(request, LearnRequest):
+        event, entry = _chosen(state, request, event, entry)
+    else:
+        event, entry = _offered(state, request, event, entry)
     work.add(entry, state.add_foreign(event))
     return Learned(name, ignored=False)
+
+
+def _chosen(state: State, request: LearnRequest, event: Event, entry: Entry) -> tuple[Event, Entry]:
+    """Return the event and the entry with the fixed action that was taken."""
+    action = check_action(state, request.action)
+    context, json = check_context(state, request.context)
+    n_enabled = len(state.bandit.registry.enabled.indices)
+    event = event._replace(context=context, action=action, n_available=n_enabled)
+    return event, entry._replace(action=request.action, context=json)
+
+
+def _offered(state: State, request: LearnOfferedRequest, event: Event, entry: Entry) -> tuple[Event, Entry]:
+    """Return the event and the entry with the offered action that was taken."""
+    offer, context, actions = check_offer(state, request.context, [request.action], "$.action")
+    told = EventOffer(offer.ids, offer.actions, [request.propensity], [0])
+    record = _encode(OfferRecord(msgspec.Raw(actions), told.propensities, told.ranked)).decode()
+    event = event._replace(context=offer.context, offer=told)
+    return event, entry._replace(action=str(offer.ids[0]), context=context, available=record)
 
 
 def _finished(service: ServiceContext, event_id: str) -> Event:

@@ -6,8 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.forest import BanditForest
-from bandit_forest.service.domain.state import ServiceContext
+from bandit_forest.forest.pairs import PairForest
+from bandit_forest.service.domain.state import ServiceContext, State
 from bandit_forest.service.domain.statistics import PROPENSITY_BOUNDS, TimeBucket
 from bandit_forest.service.operations.explain import event_document
 
@@ -33,7 +35,7 @@ class TimeBucketStatus(Struct, kw_only=True):
     """Where the stretch begins, in seconds since 1970."""
     seconds: float
     decisions: dict[str, int]
-    """Number of decisions by action."""
+    """Number of decisions by action; of offered actions all under 'offered'."""
     rewards: int
     average_reward: float | None
     """In the project's units."""
@@ -49,6 +51,8 @@ class Status(Struct, kw_only=True):
     name: str
     mode: str
     """'decide' or 'shadow'."""
+    offers: bool = False
+    """Whether each event offers its own actions; then `actions` is empty."""
     warm_up_left: int
     """Lessons still to come before features are learned and the forest is made; 0 when it is there."""
     decisions: int
@@ -112,11 +116,12 @@ class Status(Struct, kw_only=True):
 def status(service: ServiceContext) -> Status:
     """Return the status; takes about a millisecond."""
     state, journal, statistics = service.state, service.journal, service.state.statistics
-    model, registry = state.bandit.model, state.bandit.registry
-    forest = model.policy if isinstance(model.policy, BanditForest) else None
+    model, forest = state.learner.model, _forest(state)
+    offers = service.project.offered is not None
     return Status(
         name=service.project.name,
         mode=service.project.mode,
+        offers=offers,
         warm_up_left=model.warm_up_left,
         decisions=statistics.decisions,
         rewards=statistics.total.n_rewards,
@@ -133,8 +138,8 @@ def status(service: ServiceContext) -> Status:
         propensity_bounds=PROPENSITY_BOUNDS,
         propensity_counts=tuple(statistics.propensities.counts),
         propensity_sum=statistics.propensities.sum,
-        actions=tuple(_action_status(service, index, name) for index, name in enumerate(registry.names)),
-        capacity=registry.capacity,
+        actions=() if offers else _action_statuses(service),
+        capacity=0 if offers else state.bandit.registry.capacity,
         model_version=model.version,
         n_nodes=0 if forest is None else forest.n_nodes,
         n_bytes=0 if forest is None else forest.n_bytes,
@@ -159,6 +164,17 @@ def recent_events(service: ServiceContext) -> list[dict[str, Any]]:
     return [event_document(service, event) for event in events if event is not None]
 
 
+def _forest(state: State) -> BanditForest | PairForest | None:
+    if isinstance(state.learner, PairBandit):
+        return state.learner.forest
+    policy = state.learner.policy
+    return policy if isinstance(policy, BanditForest) else None
+
+
+def _action_statuses(service: ServiceContext) -> tuple[ActionStatus, ...]:
+    return tuple(_action_status(service, index, name) for index, name in enumerate(service.bandit.registry.names))
+
+
 def _action_status(service: ServiceContext, index: int, name: str) -> ActionStatus:
     statistics = service.state.statistics
     n_rewards = statistics.rewards_of[index]
@@ -172,7 +188,8 @@ def _action_status(service: ServiceContext, index: int, name: str) -> ActionStat
 
 
 def _bucket_status(service: ServiceContext, number: int, bucket: TimeBucket) -> TimeBucketStatus:
-    seconds, names = service.state.statistics.seconds, service.bandit.registry.names
+    seconds = service.state.statistics.seconds
+    names = ["offered"] if service.project.offered is not None else service.bandit.registry.names
     return TimeBucketStatus(
         time=float(number * seconds),
         seconds=float(seconds),
@@ -185,4 +202,4 @@ def _bucket_status(service: ServiceContext, number: int, bucket: TimeBucket) -> 
 
 
 def _unscaled(service: ServiceContext, reward: float | None) -> float | None:
-    return None if reward is None else service.bandit.rewards.unscale(reward)
+    return None if reward is None else service.state.learner.rewards.unscale(reward)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
+from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.evaluation.writers.export import write_events
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, REWARDED, WAITING
+from bandit_forest.service.domain.offers import OfferRecord
 from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
 from bandit_forest.service.journal.files import read_entries
 from bandit_forest.service.recovery.recover import journal_end
@@ -28,7 +30,9 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
     Columns: `event_id`, `time` (of the decision), `state` ('waiting', 'rewarded', 'expired', 'learned'), `action`,
     `propensity`, `available_actions` (a list, null when all that were enabled were available), `reward`, `reward_time`,
     `model_version` (of decisions: the number of this journal's lessons before it), `forest_action`,
-    `forest_propensity`, `forest_value` (shadow mode), and `context.NAME` for each field.
+    `forest_propensity`, `forest_value` (shadow mode), and `context.NAME` for each field. Where actions are offered,
+    `action` and `available_actions` hold ids as texts, and there are `action.NAME` for each feature of the action that
+    was taken, `propensities` (of the offered actions, in their order), and `offered` (the offered actions, as JSON).
 
     Parameters
     ----------
@@ -44,30 +48,46 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
         journal_end(folder)
         entries = read_entries(folder)
     try:
-        return write_events(_events(entries), project.context, path)
+        read = _fixed if project.offered is None else _offered
+        return write_events(_events(entries, read), project.context, path, offered=project.offered)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error
 
 
-def _events(entries: Iterator[Entry]) -> Iterator[dict[str, Any]]:
+def _events(entries: Iterator[Entry], read: Callable[[Entry], dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Bring decisions and their rewards together; what waits is in memory, as in the service."""
     waiting: dict[str | None, dict[str, Any]] = {}
     n_lessons = 0
     for entry in entries:
         if entry.kind == DECIDE:
-            waiting[entry.event_id] = _event(entry) | {"state": WAITING, "model_version": n_lessons}
+            waiting[entry.event_id] = read(entry) | {"state": WAITING, "model_version": n_lessons}
         elif entry.kind in (REWARD, EXPIRE):
             state = REWARDED if entry.kind == REWARD else EXPIRED
             yield waiting.pop(entry.event_id) | {"state": state, "reward": entry.reward, "reward_time": entry.time}
         elif entry.kind == LEARN:
-            yield _event(entry) | {"state": LEARNED, "reward_time": entry.time}
+            yield read(entry) | {"state": LEARNED, "reward_time": entry.time}
         n_lessons += entry.kind in (REWARD, EXPIRE, LEARN) and entry.reward is not None
     yield from waiting.values()
+
+
+def _fixed(entry: Entry) -> dict[str, Any]:
+    return _event(entry) | {"available_actions": msgspec.json.decode(entry.available or "null")}
+
+
+def _offered(entry: Entry) -> dict[str, Any]:
+    record = OfferRecord.from_text(entry.available or "{}")
+    actions = record.offered
+    event = _event(entry) | {"chosen": actions[record.order[0]]}
+    if entry.kind == LEARN:  # what else was offered is not known
+        return event
+    return event | {
+        "available_actions": [str(action[ID]) for action in actions],
+        "propensities": record.propensities,
+        "offered": bytes(record.actions).decode(),
+    }
 
 
 def _event(entry: Entry) -> dict[str, Any]:
     event = entry._asdict()
     del event["seq"], event["kind"], event["available"]
-    event["context"] = msgspec.json.decode(entry.context or "{}")
-    event["available_actions"] = None if entry.available is None else msgspec.json.decode(entry.available)
-    return event
+    return event | {"context": msgspec.json.decode(entry.context or "{}")}

@@ -16,11 +16,13 @@ _logger = logging.getLogger(__name__)
 
 
 def follow_file(service: ServiceContext) -> None:
-    """Do what the project file says about actions; `changes_by_file` tells what that is."""
+    """Do what the project file says about fixed actions; `changes_by_file` tells what that is."""
     state = service.state
-    for kind, name, names in changes_by_file(state, list(service.project.actions.names)):
+    if service.project.actions is None:
+        return
+    for kind, name, names in changes_by_file(state, list(service.project.action_names)):
         if name is None:
-            state.file_actions = list(service.project.actions.names)
+            state.file_actions = list(service.project.action_names)
         else:
             state.change_action(kind, name)
         service.record([Entry(state.seq + 1, service.now(), kind, action=name, available=names)])

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import msgspec
 
 from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.pairs.model import ID
+from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity
+from bandit_forest.service.domain.offers import OfferRecord
 from bandit_forest.service.journal.entries import ADD, DECIDE, EXPIRE, FILE, LEARN, REWARD, Entry
 from bandit_forest.service.journal.files import journal_files, read_entries
 from bandit_forest.service.journal.journal import Journal
@@ -22,6 +28,7 @@ __all__ = ["MigrationReport", "migrate"]
 
 _ENGINE = "migrated"  # no forest that decides now has made these decisions, so none is asked to make them again
 _GROUP = 20_000
+_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.decode
 
 
 @dataclass
@@ -67,14 +74,20 @@ def migrate(
     folder = new.storage.folder
     if journal_files(folder):
         refuse("folder", "[storage] of the new project", "a new one, without a journal", str(folder))
-    translation = _Translation(new)
+    if (old.actions is None) != (new.actions is None):
+        kinds = ["offered" if project.actions is None else "fixed" for project in (old, new)]
+        refuse("actions", "the new project", f"{kinds[0]} as in the old one: events cannot be carried over", kinds[1])
+    settings = new.settings
+    translation = (
+        _OfferedActions(new, settings) if isinstance(settings, OfferedSettings) else _FixedActions(new, settings)
+    )
     entries = translation.entries(read_entries(old.storage.folder, until=last), lambda n: progress(n, last))
     if dry_run:
         for _ in entries:
             pass
         return translation.report
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    identity = StorageIdentity(settings=new.settings, engine=_ENGINE)
+    identity = StorageIdentity(settings=settings, engine=_ENGINE)
     journal = Journal(folder, identity.to_text(), new.storage)
     try:
         commit = journal.tail
@@ -91,14 +104,11 @@ class _LeftOutError(Exception):
     """Why an entry cannot be carried over."""
 
 
-class _Translation:
+class _Translation(ABC):
     """Entries of one definition turned into those of another, in their order."""
 
     def __init__(self, project: Project) -> None:
         self.report = MigrationReport()
-        self._features = project.context
-        self._bandit = Bandit.from_settings(project.settings)
-        self._read = self._bandit.model.read
         self._rewards = project.reward.range
         self._outside = f"a reward is outside [{self._rewards.low:g}, {self._rewards.high:g}]"
         self._decided: set[str | None] = set()
@@ -118,35 +128,21 @@ class _Translation:
                 self._seq += 1
                 yield kept._replace(seq=self._seq)
 
+    @abstractmethod
+    def _event(self, entry: Entry) -> Entry:
+        """Return a decision or a lesson from elsewhere by the new definition."""
+
+    def _change(self, entry: Entry) -> Entry | None:
+        """Return a change of the actions by the new definition."""
+        return entry
+
     def _translated(self, entry: Entry) -> Entry | None:
         if entry.kind in (REWARD, EXPIRE):
             return self._rewarded(entry)
-        if entry.kind in (DECIDE, LEARN):
-            self.report.n_events += 1
-            return self._event(entry)
-        if entry.kind == ADD:
-            try:
-                self._bandit.add_action(entry.action or "")
-            except InvalidArgumentError as error:
-                raise _LeftOutError(f"the action '{entry.action}' cannot be added") from error
-        elif entry.kind != FILE and entry.action not in self._bandit.registry.indices:
-            return None
-        return entry
-
-    def _event(self, entry: Entry) -> Entry | None:
-        names = self._bandit.registry.indices
-        if entry.action not in names or (entry.forest_action is not None and entry.forest_action not in names):
-            raise _LeftOutError(f"the action '{entry.action}' is not there")
-        context = msgspec.json.decode(entry.context or "{}")
-        gone = context.keys() - self._features.keys()
-        if gone:
-            self.report.dropped_features.update(gone)
-            context = {name: value for name, value in context.items() if name not in gone}
-            entry = entry._replace(context=msgspec.json.encode(context).decode())
-        try:
-            self._read(context)
-        except InvalidArgumentError as error:
-            raise _LeftOutError(f"a context has no fitting '{getattr(error, 'feature', None)}'") from error
+        if entry.kind not in (DECIDE, LEARN):
+            return self._change(entry)
+        self.report.n_events += 1
+        kept = self._event(entry)
         if entry.kind == DECIDE:
             self._decided.add(entry.event_id)
         elif not self._is_reward(entry.reward):
@@ -154,7 +150,15 @@ class _Translation:
         else:
             self.report.n_rewards += 1
         self.report.n_kept += 1
-        return entry
+        return kept
+
+    def _kept(self, given: dict[str, Any], features: Set[str]) -> dict[str, Any]:
+        """Return the features of a context or of an action that the new definition has."""
+        gone = given.keys() - features
+        if not gone:
+            return given
+        self.report.dropped_features.update(gone)
+        return {name: value for name, value in given.items() if name not in gone}
 
     def _rewarded(self, entry: Entry) -> Entry | None:
         """Return the reward of an event that was kept; one outside the new range ends the wait without a lesson."""
@@ -169,3 +173,55 @@ class _Translation:
 
     def _is_reward(self, reward: float | None) -> bool:
         return reward is not None and self._rewards.low <= reward <= self._rewards.high
+
+
+class _FixedActions(_Translation):
+    """Events whose actions are fixed."""
+
+    def __init__(self, project: Project, settings: BanditSettings) -> None:
+        super().__init__(project)
+        self._features = project.context.keys()
+        self._bandit = Bandit.from_settings(settings)
+
+    def _change(self, entry: Entry) -> Entry | None:
+        if entry.kind == ADD:
+            try:
+                self._bandit.add_action(entry.action or "")
+            except InvalidArgumentError as error:
+                raise _LeftOutError(f"the action '{entry.action}' cannot be added") from error
+        elif entry.kind != FILE and entry.action not in self._bandit.registry.indices:
+            return None
+        return entry
+
+    def _event(self, entry: Entry) -> Entry:
+        names = self._bandit.registry.indices
+        if entry.action not in names or (entry.forest_action is not None and entry.forest_action not in names):
+            raise _LeftOutError(f"the action '{entry.action}' is not there")
+        given = _decode(entry.context or "{}")
+        context = self._kept(given, self._features)
+        try:
+            self._bandit.model.read(context)
+        except InvalidArgumentError as error:
+            raise _LeftOutError(f"a context has no fitting '{getattr(error, 'feature', None)}'") from error
+        return entry if context is given else entry._replace(context=_encode(context).decode())
+
+
+class _OfferedActions(_Translation):
+    """Events that offer their own actions."""
+
+    def __init__(self, project: Project, settings: OfferedSettings) -> None:
+        super().__init__(project)
+        self._features, self._offered = settings.features.keys(), {ID, *settings.offered}
+        self._bandit = settings.new_bandit()
+
+    def _event(self, entry: Entry) -> Entry:
+        context = self._kept(_decode(entry.context or "{}"), self._features)
+        record = OfferRecord.from_text(entry.available or "{}")
+        actions = [self._kept(action, self._offered) for action in record.offered]
+        try:
+            self._bandit.read(context, actions, "rank")
+        except InvalidArgumentError as error:
+            side = "a context" if getattr(error, "row", None) is None else "an action"
+            raise _LeftOutError(f"{side} has no fitting '{getattr(error, 'feature', None)}'") from error
+        record.actions = msgspec.Raw(_encode(actions))
+        return entry._replace(context=_encode(context).decode(), available=_encode(record).decode())

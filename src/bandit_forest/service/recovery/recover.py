@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.errors import DamagedFileError, refuse
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
+from bandit_forest.service.domain.bandits import bandit_from_bytes, new_bandit
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.journal.files import last_seq, read_entries, read_identities
 from bandit_forest.service.recovery.replay import replay
@@ -44,13 +46,13 @@ class StorageFolder:
         """Return the state before the first entry."""
         return State(self.project, self._first_bandit())
 
-    def _first_bandit(self) -> Bandit:
+    def _first_bandit(self) -> Bandit | PairBandit:
         if self.identity.base is None:
-            return Bandit.from_settings(self.identity.settings)
+            return new_bandit(self.identity.settings)
         data = (self.path / BASE).read_bytes()
         if hashlib.sha256(data).hexdigest() != self.identity.base:
             raise DamagedFileError(f"'{self.path / BASE}' is not the file that the journal began with.")
-        return Bandit.from_bytes(data, BASE)
+        return bandit_from_bytes(self.project, data, BASE)
 
 
 class Recovered(NamedTuple):

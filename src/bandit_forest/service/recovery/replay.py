@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from bandit_forest.bandit.action_registry import Available
+from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.service.domain.events import LEARNED, Event
+from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import State, fingerprint
 from bandit_forest.service.journal.entries import DECIDE, EXPIRE, FILE, LEARN, REWARD, Entry
 
@@ -41,13 +42,10 @@ def replay(state: State, entries: Iterable[Entry], *, recomputed_from: int = 1) 
 
 def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
     """Apply one entry; return whether the forest would decide differently."""
-    model, differs = state.bandit.model, False
+    model, differs = state.learner.model, False
     if entry.kind == DECIDE:
-        event, available = _decided(state, entry)
-        if is_recomputed:  # so that draws go on from the same number
-            taken = event.action, event.propensity
-            known = taken if event.forest_action is None else (event.forest_action, event.forest_propensity)
-            differs = model.decide(event.context, available) != known
+        decided = _ranked if state.project.actions is None else _decided
+        event, differs = decided(state, entry, is_recomputed=is_recomputed)
         state.add_decision(event)
     elif entry.kind == REWARD:
         assert entry.reward is not None
@@ -57,7 +55,8 @@ def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
         if lesson is not None:
             model.learn(lesson)
     elif entry.kind == LEARN:
-        model.learn(state.add_foreign(_foreign(state, entry)))
+        foreign = _foreign_offered if state.project.actions is None else _foreign
+        model.learn(state.add_foreign(foreign(state, entry)))
     elif entry.kind == FILE:
         state.file_actions = msgspec.json.decode(_text(entry.available))
     else:
@@ -66,8 +65,8 @@ def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
     return differs
 
 
-def _decided(state: State, entry: Entry) -> tuple[Event, Available]:
-    """Return the event of a decision, and what could have been decided."""
+def _decided(state: State, entry: Entry, *, is_recomputed: bool) -> tuple[Event, bool]:
+    """Return the event of a decision, and whether the forest would decide differently."""
     registry = state.bandit.registry
     available, names = registry.enabled, None
     if entry.available is not None:
@@ -81,12 +80,46 @@ def _decided(state: State, entry: Entry) -> tuple[Event, Available]:
         forest_propensity=entry.forest_propensity,
         forest_value=entry.forest_value,
     )
-    return event, available
+    if not is_recomputed:
+        return event, False
+    taken = event.action, event.propensity
+    known = taken if event.forest_action is None else (event.forest_action, event.forest_propensity)
+    return event, state.bandit.model.decide(event.context, available) != known  # draws go on from the same number
+
+
+def _ranked(state: State, entry: Entry, *, is_recomputed: bool) -> tuple[Event, bool]:
+    """Return the event of a ranking, and whether the forest would rank differently."""
+    record, model = OfferRecord.from_text(_text(entry.available)), state.pairs.model
+    context, actions = msgspec.json.decode(_text(entry.context)), record.offered
+    offer = state.pairs.read(context, actions, "rank")
+    event = _event_with_offer(entry, offer, record)._replace(
+        model_version=model.version, fingerprint=fingerprint(context, actions, record.n_ranked)
+    )
+    known = record.order, record.propensities
+    return event, is_recomputed and model.rank(offer, event.event_id) != known
 
 
 def _foreign(state: State, entry: Entry) -> Event:
     event = _event(state, entry, entry.action, entry.propensity, entry.reward)
     return event._replace(state=LEARNED, reward=entry.reward, reward_time=entry.time)
+
+
+def _foreign_offered(state: State, entry: Entry) -> Event:
+    record = OfferRecord.from_text(_text(entry.available))
+    context, actions = msgspec.json.decode(_text(entry.context)), record.offered
+    event = _event_with_offer(entry, state.pairs.read(context, actions, "learn"), record)
+    mark = fingerprint(context, actions[0], entry.propensity, entry.reward)
+    return event._replace(state=LEARNED, reward=entry.reward, reward_time=entry.time, fingerprint=mark)
+
+
+def _event_with_offer(entry: Entry, offer: Offer, record: OfferRecord) -> Event:
+    """Return the event that an entry with an offer begins."""
+    assert entry.propensity is not None
+    told = EventOffer(offer.ids, offer.actions, record.propensities, record.order[: record.n_ranked])
+    place = told.ranked[0]
+    return Event(
+        _text(entry.event_id), entry.time, offer.context, place, entry.propensity, len(offer.ids), 0, offer=told
+    )
 
 
 def _event(state: State, entry: Entry, *asked: object) -> Event:

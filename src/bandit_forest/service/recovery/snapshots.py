@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bandit_forest import archive
-from bandit_forest.bandit import Bandit
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.service.config.project import Project
+from bandit_forest.service.domain.bandits import bandit_from_bytes
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import State
 
@@ -59,7 +59,7 @@ def take_snapshot(state: State, engine: str = "") -> SnapshotData:
         "recent": list(state.recent),
     }
     events = (("waiting", list(state.waiting.values())), ("remembered", list(state.remembered.values())))
-    return SnapshotData(header, state.bandit.parts(), events)
+    return SnapshotData(header, state.learner.parts(), events)
 
 
 def write_snapshot(taken: SnapshotData, folder: Path) -> None:
@@ -102,7 +102,7 @@ def unpack_snapshot(rest: bytes, read_bandit: Callable[[], bytes], name: str, pr
         bandit = read_bandit()
         if hashlib.sha256(bandit).hexdigest() != header["bandit"]:
             raise DamagedFileError(f"The bandit of '{name}' is not the file that it was written with.")
-        state = State(project, Bandit.from_bytes(bandit, name))
+        state = State(project, bandit_from_bytes(project, bandit, name))
         state.seq, state.time, state.file_actions = header["seq"], header["time"], header["file_actions"]
         state.statistics.restore(header["statistics"])
         state.recent.extend(header["recent"])

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Self
 
 from bandit_forest import archive
-from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity
+from bandit_forest.service.domain.bandits import bandit_from_bytes
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.files import create_file, journal_files
@@ -146,10 +148,11 @@ def begin_from(project: Project, file: Path) -> None:
     if journal_files(folder):
         refuse("folder", "[storage]", "new, to begin with a saved bandit", str(folder))
     data = file.read_bytes()
-    bandit = Bandit.from_bytes(data, str(file))
-    if bandit.policy is None:
+    bandit = bandit_from_bytes(project, data, str(file))
+    if bandit.model.warm_up_left:
         raise InvalidArgumentError(f"'{file}' has not learned its features yet: serve it after its warm-up.")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     archive.write(folder / BASE, data)
-    identity = StorageIdentity.of(bandit.settings, hashlib.sha256(data).hexdigest())
+    settings = OfferedSettings.of_bandit(bandit) if isinstance(bandit, PairBandit) else bandit.settings
+    identity = StorageIdentity.of(settings, hashlib.sha256(data).hexdigest())
     create_file(folder, 1, identity.to_text())[0].close()

@@ -50,14 +50,14 @@ def verify(project: Project) -> Verification:
                 f"The {what} recovered from the snapshot at entry {recovered.snapshot_seq} of '{path}' differ from "
                 f"those rebuilt from all {last} entries of the journal."
             )
-    n_events, n_waiting = rebuilt.bandit.model.version, len(rebuilt.waiting)
+    n_events, n_waiting = rebuilt.learner.version, len(rebuilt.waiting)
     return Verification(last, recovered.snapshot_seq, n_events, n_waiting, min(folder.recomputed_from, last + 1))
 
 
 def _compared(ours: State, whole: State) -> list[tuple[str, object, object]]:
     """Return what the future depends on, twice; remembered events depend on the limits at the time."""
     return [
-        ("forests", ours.bandit.to_bytes(), whole.bandit.to_bytes()),
+        ("forests", ours.learner.to_bytes(), whole.learner.to_bytes()),
         ("waiting events", list(ours.waiting.values()), list(whole.waiting.values())),
         ("counts", ours.statistics.to_json(), whole.statistics.to_json()),
     ]

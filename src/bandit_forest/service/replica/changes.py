@@ -16,7 +16,7 @@ __all__ = ["append_change", "follow_file"]
 
 def follow_file(service: ReplicaContext) -> None:
     """Append what the actions of the project file ask for; replicas that start together may ask twice."""
-    for change in changes_by_file(service.state, list(service.project.actions.names)):
+    for change in changes_by_file(service.state, list(service.project.action_names)):
         service.database.change(*change)
     service.catch_up()
 

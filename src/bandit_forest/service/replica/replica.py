@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from typing import Self
 
-from bandit_forest.bandit import Bandit
 from bandit_forest.errors import DamagedFileError, refuse
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
+from bandit_forest.service.domain.bandits import new_bandit
 from bandit_forest.service.domain.state import State
 from bandit_forest.service.recovery.snapshots import pack_snapshot, take_snapshot, unpack_snapshot
 from bandit_forest.service.replica.changes import follow_file
@@ -135,4 +135,4 @@ def recover(project: Project, database: Database, engine: str) -> State:
 
 def first_state(project: Project, database: Database) -> State:
     """Return the state before the first lesson."""
-    return State(project, Bandit.from_settings(open_identity(project, database).settings))
+    return State(project, new_bandit(open_identity(project, database).settings))

@@ -1,0 +1,111 @@
+"""What a bandit of offered actions is made with: all that its meaning depends on, as JSON can hold it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Self
+
+from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feature_to_json
+from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.bandit.pairs.side import Side
+from bandit_forest.bandit.rewards import RewardRange
+from bandit_forest.forest.pairs import PairForest
+
+__all__ = ["OfferedSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedSettings:
+    """Everything but what was learned."""
+
+    engine: ClassVar[str] = "pairs-1"
+    """What makes the decisions. The number grows when the same lessons make other decisions."""
+
+    features: dict[str, Feature]
+    """Features of a context."""
+    offered: dict[str, Feature]
+    """Features of an offered action."""
+    rewards: RewardRange
+    warm_up_events: int
+    forest: dict[str, Any]
+    """All parameters of the forest, as JSON has them."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        features: Mapping[str, Feature],
+        offered: Mapping[str, Feature],
+        rewards: RewardRange,
+        warm_up_events: int,
+        forest: Mapping[str, Any],
+    ) -> Self:
+        """Return the settings of a project; rules of which only parts are given have the rest of `PairForest`'s."""
+        whole = {name: _rule(name, value) for name, value in forest.items()}
+        bandit = PairBandit(
+            reward_range=(rewards.low, rewards.high),
+            context_features=features,
+            action_features=offered,
+            warm_up_events=warm_up_events,
+            forest=whole,
+        )
+        return cls.of_bandit(bandit)
+
+    @classmethod
+    def of_bandit(cls, bandit: PairBandit) -> Self:
+        """Return the settings of a bandit."""
+        model = bandit.model
+        return cls(
+            features=_features(model.context),
+            offered=_features(model.action),
+            rewards=bandit.rewards,
+            warm_up_events=model.warm_up_events,
+            forest=model.parameters,
+        )
+
+    def new_bandit(self) -> PairBandit:
+        """Return a bandit that has learned nothing."""
+        return PairBandit(
+            reward_range=(self.rewards.low, self.rewards.high),
+            context_features=self.features,
+            action_features=self.offered,
+            warm_up_events=self.warm_up_events,
+            forest=self.forest,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return an object that JSON can hold; the order of the features counts, so they are lists."""
+        return {
+            "features": [[name, feature_to_json(feature)] for name, feature in self.features.items()],
+            "offered": [[name, feature_to_json(feature)] for name, feature in self.offered.items()],
+            "reward_range": [self.rewards.low, self.rewards.high],
+            "warm_up_events": self.warm_up_events,
+            "forest": self.forest,
+        }
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        """Return what `to_json` gave."""
+        return cls(
+            features={name: feature_from_json(feature) for name, feature in saved["features"]},
+            offered={name: feature_from_json(feature) for name, feature in saved["offered"]},
+            rewards=RewardRange(*saved["reward_range"]),
+            warm_up_events=saved["warm_up_events"],
+            forest=saved["forest"],
+        )
+
+
+def _rule(name: str, value: Any) -> Any:
+    """Return a parameter of the forest; a table stands for the forest's own rule with some other parameters."""
+    if not isinstance(value, Mapping) or name not in ("growth", "exploration"):
+        return value
+    own = inspect.signature(PairForest).parameters[name].default
+    rule = type(own).__name__
+    return {"rule": rule, **asdict(own), **value} if value.get("rule", rule) == rule else value
+
+
+def _features(side: Side) -> dict[str, Feature]:
+    """Return the declared features of a side, or else those that were learned."""
+    return dict(side.schema.features if side.features is None else side.features)

@@ -1,0 +1,90 @@
+"""Rankings of the actions that an event offers; the first rank is the decision."""
+
+from __future__ import annotations
+
+import msgspec
+
+from bandit_forest.bandit.pairs.decisions import Read
+from bandit_forest.bandit.pairs.offer import Offer
+from bandit_forest.service.domain.events import Event
+from bandit_forest.service.domain.offers import EventOffer, OfferRecord
+from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
+from bandit_forest.service.journal.entries import DECIDE, Entry
+from bandit_forest.service.operations.checks import check_offer, check_room, check_same, known_event, new_event_id
+from bandit_forest.service.operations.expiry import expire_early
+from bandit_forest.service.operations.requests import RankRequest
+from bandit_forest.service.operations.results import Rank, Ranked, Result
+
+__all__ = ["estimates_of", "rank"]
+
+_encode = msgspec.json.Encoder().encode
+
+
+def rank(service: ServiceContext, request: RankRequest) -> Result[Ranked]:
+    """Rank the actions that an event offers; a known one gets the ranking that it got before."""
+    service.check_storage()
+    event = known_event(service, request.event_id)
+    offer, context, actions = check_offer(service.state, request.context, request.actions)
+    mark = fingerprint(request.context, request.actions, request.n_ranked)
+    if event is None:
+        check_room(service, n_before=0)
+        event = _rank_new(service, request, offer, mark, context, actions)
+    else:
+        check_same(service, event, mark)
+    answer = _answer(event)
+    if request.mean_rewards:
+        answer.mean_rewards = estimates_of(service.state, offer)
+    return Result(answer, service.journal.tail)
+
+
+def _rank_new(
+    service: ServiceContext, request: RankRequest, offer: Offer, mark: int, context: str, actions: bytes
+) -> Event:
+    """Draw, apply and record a ranking by the event's name; the oldest event that waits makes room."""
+    n_too_many = len(service.state.waiting) + 1 - service.project.limits.waiting_events
+    if n_too_many > 0:
+        expire_early(service, n_too_many)
+        offer = _read_again(service.state, offer)
+    model, now, name = service.state.pairs.model, service.now(), request.event_id or new_event_id()
+    order, propensities = model.rank(offer, name)
+    first, ranked = order[0], order[: request.n_ranked]
+    event = Event(
+        name,
+        now,
+        offer.context,
+        first,
+        propensities[first],
+        len(offer.ids),
+        model.version,
+        fingerprint=mark,
+        offer=EventOffer(offer.ids, offer.actions, propensities, ranked),
+    )
+    record = _encode(OfferRecord(msgspec.Raw(actions), propensities, order, request.n_ranked)).decode()
+    chosen, seq = str(offer.ids[first]), service.state.seq + 1
+    service.state.add_decision(event)
+    service.record([Entry(seq, now, DECIDE, name, chosen, event.propensity, None, context, record)])
+    return event
+
+
+def _read_again(state: State, offer: Offer) -> Offer:
+    """Return the offer as it is to be remembered: events that expired early may have ended the warm-up."""
+    model = state.pairs.model
+    if model.forest is None:
+        return offer
+    actions: list[Read] = [model.action.encode(action) for action in offer.actions]
+    return offer._replace(context=model.context.encode(offer.context), actions=actions)
+
+
+def _answer(event: Event) -> Ranked:
+    offer = event.offer
+    assert offer is not None
+    ranking = [Rank(offer.ids[place], offer.propensities[place]) for place in offer.ranked]
+    return Ranked(event.event_id, offer.ids[event.action], event.propensity, ranking, event.model_version)
+
+
+def estimates_of(state: State, offer: Offer) -> dict[str, float] | None:
+    """Return the estimates of the offered actions by their ids as texts; None while warming up."""
+    bandit = state.pairs
+    means = zip(offer.ids, bandit.model.mean_rewards(offer), strict=True)
+    known = {str(name): bandit.rewards.unscale(mean) for name, mean in means if mean is not None}
+    return known or None
