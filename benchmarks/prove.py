@@ -19,8 +19,10 @@ from proofs.record import Record, run_parts
 
 PROOFS = {
     "kills": (50, "20 kills each: under load, and in snapshots, rotation and recovery"),
+    "rank-kills": (5, "20 kills each of a service whose events offer their own actions"),
     "power-cut": (20, "a recorded run each, and all states that a power cut may leave of it"),
     "bodies": (20, "50,000 bodies by a grammar each, through the application"),
+    "rank-bodies": (5, "50,000 bodies each, through the application of a project with offered actions"),
     "byte-streams": (20, "5,000 raw streams of bytes each, over real connections"),
     "soak": (1, "two hours under full load, or SOAK_MINUTES"),
     "migration": (1, "a journal of a million events carried over into another definition"),

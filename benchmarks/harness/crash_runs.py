@@ -26,10 +26,18 @@ __all__ = ["Ledger", "LossError", "run_crashes", "write_project"]
 
 N_CLIENTS = 6
 SPECIAL = ("snapshot", "rotation", "recovery")
-ACTIONS = ("a", "b", "c")
-_PROJECT = """
+_FIXED = """
 [actions]
 names = ["a", "b", "c"]
+"""
+_OFFERED = """
+[offered.price]
+kind = "numeric"
+[offered.kind]
+kind = "categorical"
+missing = true
+"""
+_PROJECT = """
 [context.age]
 kind = "numeric"
 bins = 4
@@ -73,10 +81,10 @@ class Ledger:
         return Ledger(dict(self.decisions), dict(self.rewards), self.repeated)
 
 
-def write_project(folder: Path) -> Path:
+def write_project(folder: Path, *, is_offered: bool = False) -> Path:
     """Write a project whose snapshots and files are small, so that kills hit all of them."""
     project = folder / "crash.toml"
-    project.write_text(_PROJECT)
+    project.write_text((_OFFERED if is_offered else _FIXED) + _PROJECT)
     return project
 
 
@@ -98,7 +106,7 @@ async def run_crashes(project: Path, *, kills: int, seed: int, told: Callable[[s
     rng = random.Random(seed)
     ledger = Ledger()
     service = ServiceProcess(project)
-    target = _Target(service.address)
+    target = _Target(service.address, offers=load_project(project).offered is not None)
     clients = [asyncio.create_task(_client(target, ledger, random.Random(rng.random()), n)) for n in range(N_CLIENTS)]
     try:
         for kill in range(1, kills + 1):
@@ -127,10 +135,11 @@ async def run_crashes(project: Path, *, kills: int, seed: int, told: Callable[[s
 
 
 class _Target:
-    """Where the service is, and whether it is there."""
+    """Where the service is, whether events offer their actions, and whether it is there."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, offers: bool) -> None:
         self.address = address
+        self.offers = offers
         self.serving = asyncio.Event()
         self.serving.set()
 
@@ -148,6 +157,8 @@ async def _client(target: _Target, ledger: Ledger, rng: random.Random, number: i
         for turn in range(10**9):
             event_ids = [f"{number}-{turn}-{place}" for place in range(rng.choice((1, 1, 1, 5)))]
             events = [{"event_id": event_id, "context": _context(rng)} for event_id in event_ids]
+            if target.offers:
+                events = [event | {"actions": _actions(rng)} for event in events]
             for decision in await _decide(http, target, ledger, events):
                 _acknowledge(ledger, decision)
             if rng.random() < 0.8:
@@ -158,7 +169,11 @@ async def _client(target: _Target, ledger: Ledger, rng: random.Random, number: i
 async def _decide(
     http: httpx.AsyncClient, target: _Target, ledger: Ledger, events: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    if len(events) == 1:
+    if target.offers:
+        answers = [await _ask(http, target, ledger, "/v1/rank", event) for event in events]
+        status, answer = next((one for one in answers if one[0] != 200), answers[0])
+        decisions = [answer for _, answer in answers]
+    elif len(events) == 1:
         status, answer = await _ask(http, target, ledger, "/v1/decide", events[0])
         decisions = [answer]
     else:
@@ -199,6 +214,12 @@ def _context(rng: random.Random) -> dict[str, Any]:
     return context | rng.choice(({}, {"member": None}, {"member": True}, {"member": False}))
 
 
+def _actions(rng: random.Random) -> list[dict[str, Any]]:
+    """Draw what an event offers: some of a thousand actions, which keep their features."""
+    numbers = rng.sample(range(1000), rng.choice((1, 5, 20)))
+    return [{"id": f"a{number}", "price": number % 37 / 2, "kind": "xyz"[number % 3]} for number in numbers]
+
+
 def _check_journal(project: Path, ledger: Ledger) -> bytes | None:
     """Look for everything in a copy of what the kill has left; return the forest that is rebuilt from it."""
     folder = load_project(project).storage.folder
@@ -234,8 +255,8 @@ def _rebuilt(project: Path, folder: Path) -> bytes | None:
     """Return the saved bandit that a whole journal makes; None while the features are learned."""
     loaded = load_project(project)
     here = replace(loaded, storage=replace(loaded.storage, folder=folder))
-    bandit = rebuild(open_folder(here)).bandit
-    return None if bandit.policy is None else bandit.to_bytes()
+    learner = rebuild(open_folder(here)).learner
+    return None if learner.model.warm_up_left else learner.to_bytes()
 
 
 async def _check_service(address: str, ledger: Ledger, rebuilt: bytes | None, rng: random.Random) -> None:

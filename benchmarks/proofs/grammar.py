@@ -6,12 +6,13 @@ import json
 import random
 from typing import Any
 
-__all__ = ["PATHS", "broken_bytes", "make_body"]
+__all__ = ["PATHS", "RANK_PATHS", "broken_bytes", "make_body"]
 
 PATHS = (
     *("/v1/decide", "/v1/decide/batch", "/v1/reward", "/v1/reward/batch", "/v1/learn", "/v1/learn/batch"),
     *("/v1/actions/add", "/v1/actions/disable", "/v1/actions/enable", "/v1/actions/remove"),
 )
+RANK_PATHS = ("/v1/rank", "/v1/rank", "/v1/reward", "/v1/reward/batch", "/v1/learn", "/v1/learn/batch", "/v1/decide")
 _LISTS = {"/v1/decide/batch": "events", "/v1/reward/batch": "rewards", "/v1/learn/batch": "events"}
 _WEIRD: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 2**53, 2**63, 2**64, -(2**63) - 1, 10**400, 1e308, -1e308, 5e-324, 0.5, 1.0000001),
@@ -22,13 +23,13 @@ _WEIRD: tuple[Any, ...] = (
 _PIECES = (b"[" * 2000, b'"', b"{", b"NaN", b"\xff", b"1e999", b"\\u12", b",", b"\r\n\r\n")
 
 
-def make_body(path: str, rng: random.Random) -> bytes:
-    """Return a body for a path: whole, or with mistakes in it."""
-    items = _LISTS.get(path)
+def make_body(path: str, rng: random.Random, *, is_offered: bool = False) -> bytes:
+    """Return a body for a path of a project with fixed or offered actions: whole, or with mistakes in it."""
+    items, one = _LISTS.get(path), _offered_item if is_offered else _item
     if items is None:
-        body: Any = _item(path, rng)
+        body: Any = one(path, rng)
     else:
-        body = {items: [_item(path.removesuffix("/batch"), rng) for _ in range(rng.choice((0, 1, 2, 5)))]}
+        body = {items: [one(path.removesuffix("/batch"), rng) for _ in range(rng.choice((0, 1, 2, 5)))]}
     for _ in range(rng.choice((0, 1, 1, 2, 4))):
         body = _spoil(body, rng)
     text = json.dumps(body, ensure_ascii=rng.random() < 0.5).encode("utf-8", "surrogatepass")
@@ -64,6 +65,20 @@ def _item(path: str, rng: random.Random) -> dict[str, Any]:
     if path == "/v1/learn":
         return {"context": context, "action": rng.choice("abc"), "reward": rng.random(), "propensity": rng.random()}
     return {"name": rng.choice(("a", "b", "c", f"n{rng.randrange(40)}"))}
+
+
+def _offered_item(path: str, rng: random.Random) -> dict[str, Any]:
+    item = _item("/v1/decide" if path == "/v1/rank" else path, rng)
+    actions = [_action(number, rng) for number in rng.sample(range(50), rng.choice((1, 2, 10)))]
+    if path == "/v1/rank":
+        item.pop("available_actions", None)
+        return item | {"actions": actions} | rng.choice(({}, {"n_ranked": 2}, {"mean_rewards": True}))
+    return item | {"action": actions[0]} if path == "/v1/learn" else item
+
+
+def _action(number: int, rng: random.Random) -> dict[str, Any]:
+    price = rng.choice((None, rng.randrange(20), rng.random()))
+    return {"id": rng.choice((number, f"a{number}")), "price": price, "kind": rng.choice(("phone", "case", "cable"))}
 
 
 def _spoil(value: Any, rng: random.Random) -> Any:

@@ -14,17 +14,22 @@ from typing import Any
 
 from harness.crash_runs import run_crashes, write_project
 
-__all__ = ["KILLS_PER_PART", "run_part"]
+__all__ = ["KILLS_PER_PART", "run_kills", "run_part"]
 
 KILLS_PER_PART = 20
 
 
 def run_part(part: int) -> dict[str, Any]:
     """Kill the service of a new folder twenty times."""
+    return run_kills(part, is_offered=False)
+
+
+def run_kills(part: int, *, is_offered: bool) -> dict[str, Any]:
+    """Kill the service of a new folder twenty times; its actions are fixed or offered."""
     moments: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         run = run_crashes(
-            write_project(Path(folder)),
+            write_project(Path(folder), is_offered=is_offered),
             kills=KILLS_PER_PART,
             seed=part,
             told=lambda moment, _: moments.update([moment]),
