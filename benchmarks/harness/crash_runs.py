@@ -156,7 +156,7 @@ async def _client(target: _Target, ledger: Ledger, rng: random.Random, number: i
     async with httpx.AsyncClient() as http:
         for turn in range(10**9):
             event_ids = [f"{number}-{turn}-{place}" for place in range(rng.choice((1, 1, 1, 5)))]
-            events = [{"event_id": event_id, "context": _context(rng)} for event_id in event_ids]
+            events: list[dict[str, Any]] = [{"event_id": one, "context": _context(rng)} for one in event_ids]
             if target.offers:
                 events = [event | {"actions": _actions(rng)} for event in events]
             for decision in await _decide(http, target, ledger, events):

@@ -70,7 +70,8 @@ def test_every_setting_of_the_project_file(table: str):
 def test_every_table_of_the_project_file():
     headings = page("project")
     for name in Document.__struct_fields__:
-        assert f"## [{'context.NAME' if name == 'context' else name}]\n" in headings
+        shown = f"{name}.NAME" if name in ("context", "offered") else name
+        assert f"## [{shown}]\n" in headings
 
 
 def test_every_parameter_of_the_forest():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from bandit_forest.bandit.features.kinds import KINDS
 from bandit_forest.forest import BanditForest
@@ -18,12 +18,17 @@ __all__ = ["project_page", "typed_tables"]
 
 NOT_IN_FILE = {"n_variables", "n_actions", "n_threads", "variable_names", "action_names", "thresholds"}
 FORESTS = {"forest": BanditForest, "forest.growth": Greedy, "forest.exploration": InverseGap}
+OFFERED = (
+    "Instead of [actions], where each event offers its own actions: one table for each feature of an offered action, "
+    "of the same kinds. Then [forest] holds the parameters of [`PairForest`](api/forest.md).\n"
+)
 
 
 def typed_tables() -> dict[str, type[Table]]:
     """Return the tables whose settings are the fields of a type."""
     hints = get_type_hints(Document)
-    return {name: kind for name, kind in hints.items() if isinstance(kind, type) and issubclass(kind, Table)}
+    kinds = {name: next(iter(get_args(hint)), hint) for name, hint in hints.items()}  # of one that may be left out
+    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Table)}
 
 
 def project_page() -> str:
@@ -40,6 +45,7 @@ def project_page() -> str:
         shown = {"n_bins": "bins"}
         settings = [(f"`{shown.get(one.name, one.name)}`", texts[one.name]) for one in fields(feature)]
         parts += [f"### {name}\n", table(("setting", "what"), settings)]
+    parts += ["## [offered.NAME]\n", OFFERED]
     for name, owner in FORESTS.items():
         texts = parameter_texts(owner)
         names = [one for one in inspect.signature(owner).parameters if one not in NOT_IN_FILE]

@@ -22,6 +22,7 @@ from reference.markdown import table
 
 __all__ = ["Told", "http_page", "metrics_page", "metrics_text", "service_tells"]
 
+_OFFERED = "[context.member]\nkind = 'boolean'\n[offered.price]\nkind = 'numeric'\n[storage]\nfolder = 'offered'\n"
 FAMILY = re.compile(r"^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)$", re.MULTILINE)
 
 
@@ -30,6 +31,8 @@ class Told:
     """What a service with the example's project tells."""
 
     openapi: dict[str, Any]
+    offered: dict[str, Any]
+    """OpenAPI of a service whose events offer their actions."""
     metrics: str
     status: Status
 
@@ -49,9 +52,19 @@ def service_tells() -> Told:
             unknown = {name: 1 for name, value in status.items() if value is None and str not in get_args(hints[name])}
             return Told(
                 openapi=client.get("/openapi.json").json(),
+                offered=_described(Path(folder)),
                 metrics=client.get("/metrics").text,
                 status=msgspec.convert(status | unknown, Status, strict=False),
             )
+
+
+def _described(folder: Path) -> dict[str, Any]:
+    """Return the description of a service with offered actions."""
+    project = folder / "offered.toml"
+    project.write_text(_OFFERED)
+    with ServiceProcess(project) as service:
+        told: dict[str, Any] = httpx.get(f"{service.address}/openapi.json").json()
+    return told
 
 
 def metrics_text() -> str:
@@ -72,15 +85,28 @@ def http_page() -> str:
         "# HTTP API\n\nRequests and answers are JSON. `/openapi.json` of a running service describes every type, with "
         'the features and actions of its project. A refusal is `{"error": {"code", "message", "path"}}`.\n'
     )
-    paths = service_tells().openapi["paths"]
-    operations = [(path, method, one) for path, methods in paths.items() for method, one in methods.items()]
-    common = set.intersection(*(_codes(one) for _, method, one in operations if method == "post"))
+    told = service_tells()
+    fixed, offered = _operations(told.openapi), _operations(told.offered)
+    common = set.intersection(*(_codes(one) for _, method, one in fixed if method == "post"))
+    own = [one for one in offered if one not in fixed]
+    return (
+        f"{intro}\nEvery request may be refused with: {', '.join(sorted(common))}.\n\n{_table(fixed, common)}\n"
+        "## Offered actions\n\nA project with `[offered.NAME]` tables has these. It refuses `/v1/decide` and "
+        "`/v1/actions` with wrong_project, as one with `[actions]` refuses `/v1/rank`; all else is the same.\n\n"
+        f"{_table(own, common)}"
+    )
+
+
+def _operations(openapi: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [(path, method, one) for path, methods in openapi["paths"].items() for method, one in methods.items()]
+
+
+def _table(operations: list[tuple[str, str, dict[str, Any]]], common: set[str]) -> str:
     lines = [
         (method.upper(), f"`{path}`", one["summary"], _key(path, one), ", ".join(sorted(_codes(one) - common)))
         for path, method, one in operations
     ]
-    header = ("method", "path", "what", "key", "refusals of its own")
-    return f"{intro}\nEvery request may be refused with: {', '.join(sorted(common))}.\n\n{table(header, lines)}"
+    return table(("method", "path", "what", "key", "refusals of its own"), lines)
 
 
 def _codes(operation: dict[str, Any]) -> set[str]:
