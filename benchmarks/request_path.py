@@ -1,4 +1,4 @@
-"""The modules of the service that one decision by HTTP enters, in their order, from a trace of the request.
+"""The modules of the service that one decision or one ranking by HTTP enters, in their order, from a trace.
 
     python benchmarks/request_path.py
 
@@ -15,6 +15,7 @@ import tempfile
 import threading
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from bandit_forest.bandit import BooleanFeature, NumericFeature
 from bandit_forest.service.config.project import Project
@@ -23,6 +24,11 @@ from bandit_forest.service.http.server import HttpServer
 from bandit_forest.service.recovery.start import Service
 
 ROOT = "bandit_forest.service."
+CONTEXT = {"age": 42, "member": True}
+BODIES: dict[str, dict[str, Any]] = {
+    "/v1/decide": {"context": CONTEXT},
+    "/v1/rank": {"context": CONTEXT, "actions": [{"id": "a17", "price": 9.9}, {"id": "a18", "price": 3.5}]},
+}
 
 
 class Trace:
@@ -40,51 +46,54 @@ class Trace:
 
 
 def main() -> None:
-    """Print the modules of one decision."""
-    modules = trace_decision()
-    for number, name in enumerate(modules, 1):
-        print(f"{number:2d}  {name.removeprefix(ROOT)}")
-    print(f"A decision by HTTP enters {len(modules)} modules of the service.")
+    """Print the modules of one request of each path."""
+    for path in BODIES:
+        modules = trace_request(path)
+        for number, name in enumerate(modules, 1):
+            print(f"{number:2d}  {name.removeprefix(ROOT)}")
+        print(f"A request to {path} enters {len(modules)} modules of the service.")
 
 
-def trace_decision() -> list[str]:
-    """Return the modules that a decision enters, in the order in which it first enters them."""
-    trace = Trace()
+def trace_request(path: str) -> list[str]:
+    """Return the modules that a request to a path enters, in the order in which it first enters them."""
+    trace, offers = Trace(), path == "/v1/rank"
     threading.setprofile(trace)
     sys.setprofile(trace)
     try:
         with tempfile.TemporaryDirectory() as folder, socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             project = Project(
-                actions=Actions(names=("red", "blue")),
+                actions=None if offers else Actions(names=("red", "blue")),
+                offered={"price": NumericFeature(thresholds=(5, 10))} if offers else None,
                 context={"age": NumericFeature(thresholds=(30, 50)), "member": BooleanFeature()},
                 storage=Storage(folder=Path(folder)),
             )
-            asyncio.run(_decide_twice(HttpServer(Service.start(project), listener), listener.getsockname()[1], trace))
+            server, port = HttpServer(Service.start(project), listener), listener.getsockname()[1]
+            asyncio.run(_ask_twice(server, port, path, trace))
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
     return trace.modules
 
 
-async def _decide_twice(server: HttpServer, port: int, trace: Trace) -> None:
-    """Ask for two decisions on one connection; the second is traced."""
+async def _ask_twice(server: HttpServer, port: int, path: str, trace: Trace) -> None:
+    """Ask twice on one connection; the second request is traced."""
     started = asyncio.Event()
     running = asyncio.create_task(server.run(started.set))
     await started.wait()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    await _decide(reader, writer)
+    await _ask(reader, writer, path)
     trace.is_on = True
-    await _decide(reader, writer)
+    await _ask(reader, writer, path)
     trace.is_on = False
     writer.close()
     server.stop()
     await running
 
 
-async def _decide(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    body = json.dumps({"context": {"age": 42, "member": True}}).encode()
-    head = "POST /v1/decide HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str) -> None:
+    body = json.dumps(BODIES[path]).encode()
+    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
     status = await reader.readline()
     assert b" 200 " in status, status
