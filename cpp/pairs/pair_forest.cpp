@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "pairs/tree_means.hpp"
 #include "policy/exploration.hpp"
 #include "policy/random.hpp"
 #include "tree/tree.hpp"
@@ -25,7 +26,11 @@ GreedySettings trees_of(const PairSettings& settings) {
 }  // namespace
 
 PairForest::PairForest(const PairSettings& settings)
-    : settings_(settings), tree_settings_(trees_of(settings)), growth_(tree_settings_), names_(settings.n_names) {
+    : settings_(settings),
+      tree_settings_(trees_of(settings)),
+      growth_(tree_settings_),
+      names_(settings.n_names),
+      named_(settings) {
     if (settings_.linear) {
         line_.emplace(settings_);
     }
@@ -52,6 +57,9 @@ void PairForest::archive(Archive& io) {
     }
     blend_.archive(io);
     names_.archive(io);
+    if (settings_.n_named_actions > 0) {
+        named_.archive(io);
+    }
 }
 
 std::string PairForest::save() {
@@ -62,42 +70,20 @@ std::string PairForest::save() {
 }
 
 std::size_t PairForest::n_bytes() const {
-    return sizeof(PairForest) + growth_.n_bytes() + (line_ ? line_->n_bytes() : 0) + names_.n_bytes();
+    return sizeof(PairForest) + growth_.n_bytes() + (line_ ? line_->n_bytes() : 0) + names_.n_bytes() +
+           named_.n_bytes();
 }
 
-PairForest::Optimism PairForest::optimism() const {
+Optimism PairForest::optimism() const {
     return {settings_.optimism * std::sqrt(std::log1p(static_cast<double>(events_))), settings_.linear_optimism};
 }
 
-// Groups of trees are added up, then all groups, as in a forest with fixed actions; tree by tree for all leaves.
 void PairForest::estimate_by_trees(std::span<const std::uint32_t> leaves, std::vector<double>& means,
                                    std::vector<double>& inverse_counts) const {
-    thread_local std::vector<double> group_means, group_inverse_counts;
     const std::size_t n_trees = settings_.n_trees;
-    const std::size_t n = leaves.size() / n_trees;
-    const auto shrinkage = static_cast<float>(settings_.shrinkage);
-    means.assign(n, 0.0);
-    inverse_counts.assign(n, 0.0);
-    for (std::size_t first = 0; first < n_trees; first += GreedyGrowth::trees_together) {
-        group_means.assign(n, 0.0);
-        group_inverse_counts.assign(n, 0.0);
-        for (std::size_t tree = first; tree < std::min(first + GreedyGrowth::trees_together, n_trees); ++tree) {
-            const Leaves& known = growth_.tree(tree).leaves();
-            for (std::size_t i = 0; i < n; ++i) {
-                const Slot leaf = leaves[i * n_trees + tree];
-                group_means[i] += static_cast<double>(known.mean(leaf, 0));
-                group_inverse_counts[i] += static_cast<double>(1.0F / (known.count(leaf, 0) + shrinkage));
-            }
-        }
-        for (std::size_t i = 0; i < n; ++i) {
-            means[i] += group_means[i];
-            inverse_counts[i] += group_inverse_counts[i];
-        }
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-        means[i] /= static_cast<double>(n_trees);
-        inverse_counts[i] /= static_cast<double>(n_trees);
-    }
+    average_trees(
+        growth_, tree_settings_, leaves.size() / n_trees,
+        [&](std::size_t pair, std::size_t tree) { return Place{leaves[pair * n_trees + tree], 0}; }, means, inverse_counts);
 }
 
 void PairForest::estimate(const Offers& offers, std::size_t event, Optimism optimism, std::vector<double>& out) const {
@@ -133,7 +119,14 @@ void PairForest::estimate(const Offers& offers, std::size_t event, Optimism opti
             out[i] = blend_.trees() * out[i] + blend_.line() * bound;
         }
     }
-    for (std::size_t i = 0; i < n && !offers.names.empty(); ++i) {
+    if (offers.names.empty()) {
+        return;
+    }
+    if (named_.is_open()) {
+        named_.move(offers.contexts.row(event), offers.names.subspan(first, n), optimism, out);
+        return;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
         out[i] += names_.estimate(offers.names[first + i]);
     }
 }
@@ -243,6 +236,9 @@ void PairForest::learn_one(std::span<const std::uint8_t> context, std::span<cons
     }
     if (name != nullptr) {
         names_.learn(*name, value - estimate);
+        if (named_.is_open()) {
+            named_.learn(context, *name, value, estimate);
+        }
     }
     const std::span<const std::uint8_t> codes = std::span<const std::uint8_t>(pair).first(settings_.n_variables);
     growth_.pack(codes, packed);

@@ -13,6 +13,7 @@
 #include "greedy/growth.hpp"
 #include "linear/blend.hpp"
 #include "pairs/name_table.hpp"
+#include "pairs/named_forest.hpp"
 #include "pairs/offers.hpp"
 #include "pairs/pair_line.hpp"
 #include "pairs/pair_settings.hpp"
@@ -54,16 +55,11 @@ class PairForest {
     const GreedyGrowth& growth() const { return growth_; }
     const Blend& blend() const { return blend_; }
     const NameTable& names() const { return names_; }
+    const NamedForest& named() const { return named_; }
     std::uint64_t n_events() const { return events_; }
     std::size_t n_bytes() const;
 
    private:
-    // How far estimates are raised, in standard errors.
-    struct Optimism {
-        double trees;
-        double line;
-    };
-
     Optimism optimism() const;
     // Estimates of the actions that an event offers, raised.
     void estimate(const Offers& offers, std::size_t event, Optimism optimism, std::vector<double>& out) const;
@@ -83,7 +79,8 @@ class PairForest {
     GreedyGrowth growth_;                      // trees, and the log of pairs
     std::optional<PairLine> line_;
     Blend blend_;                              // weights of trees and line
-    NameTable names_;
+    NameTable names_;                          // what is known by names where these are many
+    NamedForest named_;                        // and where they are few
     std::atomic<std::uint64_t> decisions_{0};  // numbers the draws
     std::uint64_t events_ = 0;                 // events learned
     mutable std::shared_mutex mutex_;

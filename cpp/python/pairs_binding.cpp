@@ -157,7 +157,8 @@ void bind_telling(nb::class_<PairForest>& bound) {
         .def_prop_ro("weights",
                      [](const PairForest& forest) {
                          return read(forest, [](const PairForest& held) {
-                             return std::make_tuple(held.blend().trees(), held.blend().line(), held.names().weight());
+                             return std::make_tuple(held.blend().trees(), held.blend().line(), held.names().weight(),
+                                                         held.named().weight());
                          });
                      })
         .def_prop_ro("n_events",
@@ -185,7 +186,8 @@ void bind_pairs(nb::module_& m) {
     nb::class_<PairSettings, GreedySettings>(m, "PairSettings")
         .def(nb::init<>())
         .def_rw("n_context_variables", &PairSettings::n_context_variables)
-        .def_rw("n_names", &PairSettings::n_names);
+        .def_rw("n_names", &PairSettings::n_names)
+        .def_rw("n_named_actions", &PairSettings::n_named_actions);
     nb::class_<PairForest> bound(m, "PairForest");
     bind_making(bound);
     bind_deciding(bound);

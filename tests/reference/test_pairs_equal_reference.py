@@ -43,6 +43,7 @@ def forests(draw):
         ),
         "max_nodes": draw(st.sampled_from([7, 2**17])),
         "n_names": draw(st.sampled_from([4, 16])),
+        "n_named_actions": draw(st.sampled_from([0, 6, 40])),
         "seed": draw(st.integers(0, 2**64 - 1)),
     }
 
@@ -93,7 +94,8 @@ def play_both(parameters, n_events, seed):
             names=None if name is None else names[[chosen]],
         )
         reference.learn(context, actions[chosen], rewards[chosen], name)
-    assert core.estimate_weights == (reference.blend.trees, reference.blend.line, reference.names.weight)
+    weights = (reference.blend.trees, reference.blend.line, reference.names.weight, reference.named.weight)
+    assert core.estimate_weights == weights
     return core, reference
 
 
@@ -115,9 +117,10 @@ def test_play_is_identical(parameters, seed):
             assert (nodes.variable[row], nodes.threshold[row]) == ((-1, -1) if node.split is None else node.split.test)
 
 
-def test_a_forest_that_grows_is_identical():
+@pytest.mark.parametrize("n_named_actions", [0, 40])
+def test_a_forest_that_grows_is_identical(n_named_actions):
     parameters = {"n_context_variables": 2, "n_action_variables": 3, "n_trees": 4, "seed": 3}
-    parameters |= {"n_names": 64, "variable_share": 0.5}
+    parameters |= {"n_names": 64, "n_named_actions": n_named_actions, "variable_share": 0.5}
     parameters |= {"growth": Greedy(min_events=20), "exploration": InverseGap(), "thresholds": {0: range(20)}}
     core, _ = play_both(parameters, n_events=1500, seed=2)
     assert max(len(core.tree(number).nodes) for number in range(4)) >= 3

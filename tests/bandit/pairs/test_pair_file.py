@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bandit_forest import DamagedFileError, PairBandit, archive
+from bandit_forest.bandit.pairs.file import VERSION
 from golden.pairs.make_pairs import continued
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pairs"
@@ -18,13 +19,14 @@ pytestmark = pytest.mark.core
 
 @pytest.fixture(scope="module")
 def saved():
-    return (GOLDEN / "version-1.bandit").read_bytes()
+    return (GOLDEN / f"version-{VERSION}.bandit").read_bytes()
 
 
-def test_the_golden_file_is_still_read_and_goes_on_as_it_did():
+@pytest.mark.parametrize("version", range(1, VERSION + 1))
+def test_golden_files_are_still_read_and_go_on_as_they_did(version):
     """Made by `tests/golden/pairs/make_pairs.py`; decisions that follow must never change."""
-    expected = json.loads((GOLDEN / "version-1-continued.json").read_text())
-    bandit = PairBandit.load(GOLDEN / "version-1.bandit")
+    expected = json.loads((GOLDEN / f"version-{version}-continued.json").read_text())
+    bandit = PairBandit.load(GOLDEN / f"version-{version}.bandit")
     assert bandit.version == 600
     assert bandit.reward_range == (0.0, 10.0)
     assert [list(pair) for pair in continued(bandit, 100, seed=1)] == expected

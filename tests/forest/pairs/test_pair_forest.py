@@ -131,6 +131,55 @@ def test_names_count_where_they_tell_something_and_only_there():
     assert means[0] > means[1] + 0.4
 
 
+def taught_by_names(n_events=3000, **parameters):
+    """Return a forest that has learned six names without features, each of which does well in one of two contexts."""
+    forest = PairForest(**SIZES | parameters)
+    contexts, actions, _ = events(n_events, n_offered=1)
+    names = np.random.default_rng(4).integers(0, 6, n_events).astype(np.uint64)
+    rewards = np.where((contexts[:, 0] > 1) == (names % 2 == 1), 0.9, 0.1)
+    forest.learn_many(contexts, np.zeros_like(actions), rewards, propensities=np.ones(n_events), names=names)
+    return forest
+
+
+def differences(forest):
+    """Return how much better name 1 is than name 2, in both contexts, where both have the same features."""
+    offered, names = np.zeros((2, 4), dtype=np.uint8), np.array([1, 2], dtype=np.uint64)
+    means = [forest.mean_rewards([code, 0, 0], offered, names=names) for code in (3, 0)]
+    return [float(mean[0] - mean[1]) for mean in means]
+
+
+def test_few_names_are_known_in_each_context():
+    in_one, in_the_other = differences(taught_by_names())
+    assert in_one > 0.7
+    assert in_the_other < -0.7
+    assert max(np.abs(differences(taught_by_names(n_named_actions=0)))) < 0.2
+
+
+def test_one_name_too_many_ends_the_named_actions_for_good():
+    forest = taught_by_names(n_named_actions=6)
+    before = forest.n_bytes
+    assert forest.estimate_weights[3] > 0.9
+    forest.learn([0, 0, 0], [0, 0, 0, 0], 0.5, propensity=1.0, name="a seventh")
+    assert forest.estimate_weights[3] == 0.0
+    assert forest.n_bytes < 0.8 * before
+    assert forest.to_parts() == PairForest.from_parts(*forest.to_parts(), name="closed").to_parts()
+
+
+def test_an_action_without_a_name_is_judged_as_a_pair():
+    forest, context, offered = taught_by_names(), [3, 0, 0], np.zeros((2, 4), dtype=np.uint8)
+    without = forest.mean_rewards(context, offered)
+    unknown = forest.mean_rewards(context, offered, names=np.array([1, 99], dtype=np.uint64))
+    assert without[0] == without[1] == unknown[1] < unknown[0]
+
+
+def test_a_forest_that_was_saved_before_there_were_named_actions_is_read():
+    header, arrays = taught(n_named_actions=0).to_parts()
+    del header["parameters"]["n_named_actions"]
+    forest = PairForest.from_parts(header, arrays, name="old")
+    assert forest.parameters["n_named_actions"] == 0
+    assert forest.to_parts()[1] == arrays
+
+
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
@@ -161,6 +210,7 @@ def test_wrong_calls_are_refused_and_change_nothing(call, parameter):
     ("parameters", "parameter"),
     [
         ({"n_names": 6}, "n_names"),
+        ({"n_named_actions": -1}, "n_named_actions"),
         ({"growth": Greedy(lifetime=100)}, "growth"),
         ({"exploration": RoundRobin()}, "exploration"),
         ({"thresholds": {7: (1.0,)}}, "thresholds"),

@@ -10,6 +10,7 @@ from bandit_forest.bandit.pairs.file import VERSION
 
 FOLDER = Path(__file__).parent
 NAME = f"version-{VERSION}"
+FOREST = {"n_trees": 3, "n_names": 64, "n_named_actions": 50, "max_nodes": 255}
 
 
 def continued(bandit: PairBandit, n_events: int, seed: int) -> list[tuple[str, float]]:
@@ -32,7 +33,7 @@ def continued(bandit: PairBandit, n_events: int, seed: int) -> list[tuple[str, f
 if __name__ == "__main__":
     path = FOLDER / f"{NAME}.bandit"
     if not path.exists():
-        bandit = PairBandit(reward_range=(0, 10), warm_up_events=50, seed=7, forest={"n_trees": 3, "n_names": 64})
+        bandit = PairBandit(reward_range=(0, 10), warm_up_events=50, seed=7, forest=FOREST)
         continued(bandit, 600, seed=0)
         bandit.save(path)
         (FOLDER / f"{NAME}-continued.json").write_text(json.dumps(continued(bandit, 100, seed=1)) + "\n")

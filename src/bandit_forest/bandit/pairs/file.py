@@ -14,7 +14,7 @@ from bandit_forest.errors import DamagedFileError
 __all__ = ["parts_of", "unpack"]
 
 FORMAT = "bandit-forest pair bandit"
-VERSION = 1
+VERSION = 2  # version 1 had no named actions
 
 
 def parts_of(model: PairModel, rewards: RewardRange) -> tuple[dict[str, Any], bytes]:
@@ -41,9 +41,9 @@ def unpack(data: bytes, name: str) -> tuple[PairModel, RewardRange]:
     header, arrays = archive.unpack(data, name)
     if header.get("format") != FORMAT:
         raise DamagedFileError(f"'{name}' does not hold a PairBandit.")
-    if header.get("version") != VERSION:
-        version = header.get("version")
-        raise DamagedFileError(f"'{name}' has version {version} of a PairBandit, and this package reads {VERSION}.")
+    version = header.get("version")
+    if version not in (1, VERSION):
+        raise DamagedFileError(f"'{name}' has version {version} of a PairBandit: this package reads 1 to {VERSION}.")
     try:
         return _model_of(header, arrays, name), RewardRange(*header["reward_range"])
     except DamagedFileError:
@@ -61,7 +61,7 @@ def _model_of(header: dict[str, Any], arrays: bytes, name: str) -> PairModel:
         context_features=context,
         action_features=action,
         warm_up_events=header["warm_up_events"],
-        forest=header["parameters"],
+        forest={"n_named_actions": 0} | header["parameters"],
     )
     for side, saved in zip((model.context, model.action), header["sides"], strict=True):
         side.restore(saved)

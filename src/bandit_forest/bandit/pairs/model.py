@@ -197,7 +197,7 @@ def _all_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         forest = PairForest(n_context_variables=1, n_action_variables=1, **forest_arguments(given))
     except TypeError as error:  # an unknown parameter
-        known = "n_trees, max_depth, variable_share, max_nodes, n_names, seed, growth and exploration"
+        known = "n_trees, max_depth, variable_share, max_nodes, n_names, n_named_actions, seed, growth and exploration"
         raise InvalidArgumentError(f"The parameters of the forest must be among {known}: {error}.") from None
     own = ("n_context_variables", "n_action_variables", "thresholds")  # these come from the features
     parameters = {name: value for name, value in forest.parameters.items() if name not in own}

@@ -63,6 +63,9 @@ class PairForest:
         Largest number of nodes of a tree.
     n_names
         Number of actions that are known by their names, a multiple of four; 32 bytes each.
+    n_named_actions
+        Number of names up to which each has an action of its own, in a forest with fixed actions that stands beside the
+        pairs. That forest ends for good with the first name beyond; 0: there is none.
     seed
         Seed of all draws.
     variable_names
@@ -91,6 +94,7 @@ class PairForest:
         exploration: InverseGap = _EXPLORATION,
         max_nodes: int = 2**18,
         n_names: int = 2**14,
+        n_named_actions: int = 32,
         seed: int = 0,
         variable_names: Sequence[str] | None = None,
     ) -> None:
@@ -107,6 +111,8 @@ class PairForest:
             refuse("exploration", owner, "InverseGap()", exploration)
         if check_int(n_names, "n_names", owner, low=4, high=2**28) % 4 != 0:
             refuse("n_names", owner, "a multiple of four", n_names)
+        n_named = check_int(n_named_actions, "n_named_actions", owner, low=0, high=2**10)
+        check_size(n_named, MOST_CELLS // (n_context + 1), "n_named_actions", owner, f"{n_context} of a context")
         low, high = check_range(max_depth, "max_depth", owner)
         checked = check_thresholds(thresholds, owner, n_variables)
         self._parameters: dict[str, Any] = {
@@ -120,6 +126,7 @@ class PairForest:
             "exploration": exploration,
             "max_nodes": check_int(max_nodes, "max_nodes", owner, high=2**31 - 1),
             "n_names": n_names,
+            "n_named_actions": n_named,
             "seed": check_int(seed, "seed", owner, low=0, high=2**64 - 1),
         }
         self._variables = Variables(variable_names, checked, owner, n_variables)
@@ -165,8 +172,8 @@ class PairForest:
         return self._variables.names
 
     @property
-    def estimate_weights(self) -> tuple[float, float, float]:
-        """The weights of the trees, of the linear part and of the names in the estimates."""
+    def estimate_weights(self) -> tuple[float, float, float, float]:
+        """The weights of the trees, of the linear part, of the names and of the named actions in the estimates."""
         return self._core.weights
 
     def decide(
@@ -363,6 +370,7 @@ class PairForest:
         try:
             arguments = arguments_of(header)
             del arguments["action_names"]
+            arguments.setdefault("n_named_actions", 0)  # forests had none before
             forest = cls(**arguments)
             forest._core = forest._make_core(arrays)
         except (AttributeError, KeyError, MemoryError, OverflowError, TypeError, ValueError) as error:

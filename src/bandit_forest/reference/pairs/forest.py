@@ -1,7 +1,8 @@
 """The forest over pairs in plain Python: one model of the reward of a context and an action together.
 
 Its trees are those of the default forest with a single action: they split on variables of either side. A bilinear
-estimate stands beside them, and what is known of an action by its name is added. The forest draws among the actions
+estimate stands beside them, and what is known of an action by its name is added: in a context while names are few, in
+all contexts alike where they are many. The forest draws among the actions
 that are offered by inverse gap weighting on upper confidence bounds.
 """
 
@@ -21,6 +22,7 @@ from bandit_forest.reference.exploration import inverse_gap, pick, upper_bounds
 from bandit_forest.reference.greedy import GreedyReferenceForest
 from bandit_forest.reference.linear import Blend
 from bandit_forest.reference.pairs.line import PairLine
+from bandit_forest.reference.pairs.named import NamedForest
 from bandit_forest.reference.pairs.names import NameTable
 from bandit_forest.rules import Greedy, InverseGap
 
@@ -48,6 +50,8 @@ class PairReferenceForest:
         Thresholds of each ordered variable; those of the action are numbered behind those of the context.
     n_names
         Number of entries of the table of names.
+    n_named_actions
+        Number of names up to which each has an action in a forest with fixed actions.
     growth, exploration
         How the trees grow, and how actions are drawn.
     seed
@@ -69,6 +73,7 @@ class PairReferenceForest:
         n_action_variables: int,
         thresholds: Mapping[int, Sequence[float]] | None = None,
         n_names: int = 64,
+        n_named_actions: int = 32,
         growth: Greedy | None = None,
         exploration: InverseGap | None = None,
         seed: int = 0,
@@ -87,6 +92,14 @@ class PairReferenceForest:
         self.line = PairLine(levels[:n_context_variables], levels[n_context_variables:]) if growth.linear else None
         self.blend = Blend()
         self.names = NameTable(n_names)
+        self.named = NamedForest(
+            n_named_actions,
+            n_variables=n_context_variables,
+            thresholds={number: cuts for number, cuts in (thresholds or {}).items() if number < n_context_variables},
+            growth=growth,
+            seed=seed,
+            **trees,
+        )
         self._exploration = exploration or InverseGap()
         self._seed = seed
         self.n_events = 0
@@ -140,6 +153,7 @@ class PairReferenceForest:
             self.blend.solve()
         if name is not None:
             self.names.learn(name, value - estimate)
+            self.named.learn(context, name, value, estimate)
         self.trees.learn(pair, 0, reward, propensity=1.0)
         self.n_events += 1
 
@@ -156,8 +170,12 @@ class PairReferenceForest:
                 c, a = self.line.context_terms(context), self.line.action_terms(action)
                 linear = self.line.mean(c, a) + of_line * math.sqrt(self.line.variance(c, a))
                 bound = self.blend.trees * bound + self.blend.line * linear
-            bounds[number] = bound + (0.0 if names is None else self.names.estimate(names[number]))
-        return bounds
+            bounds[number] = bound
+        if names is None:
+            return bounds
+        if self.named.is_open:
+            return self.named.moved(bounds, context, names, optimism, of_line)
+        return [bound + self.names.estimate(name) for bound, name in zip(bounds, names, strict=True)]
 
     def _address(self, key: int | None) -> tuple[int, int]:
         """Return purpose and number of the draw of a decision."""
