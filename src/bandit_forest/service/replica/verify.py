@@ -67,29 +67,14 @@ def read_events(project: Project) -> Iterator[Entry]:
     database = Database(project.storage)
     try:
         for seq, (decided, row, outcome, ended) in enumerate(database.events()):
-            entry = Entry(
-                seq,
-                decided,
-                row.kind,
-                row.event_id,
-                row.action,
-                row.propensity,
-                None,
-                row.context,
-                row.available,
-                row.forest_action,
-                row.forest_propensity,
-                row.forest_value,
-            )
+            chosen = (row.kind, row.event_id, row.action, row.propensity)
+            forest = (row.forest_action, row.forest_propensity, row.forest_value)
+            entry = Entry(seq, decided, *chosen, None, row.context, row.available, *forest)
             if row.kind == DECIDE:
                 yield entry
             if outcome is not None and ended is not None:
-                is_decided = row.kind == DECIDE
-                yield (
-                    Entry(seq, ended, outcome.kind, row.event_id, reward=outcome.reward)
-                    if is_decided
-                    else entry._replace(reward=outcome.reward)
-                )
+                end = Entry(seq, ended, outcome.kind, row.event_id) if row.kind == DECIDE else entry
+                yield end._replace(reward=outcome.reward)
     finally:
         database.close()
 

@@ -7,16 +7,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.replica import store
 from bandit_forest.service.replica.rows import DecisionRow, OutcomeRow
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 __all__ = ["Asked", "Stored", "Writer"]
 
@@ -168,8 +164,13 @@ class Writer:
         decisions = [row for asked in group for row in asked.decisions]
         learned = [row for asked in group for row in asked.learned]
         rewards = [row for asked in group for row in asked.rewards]
+        ids = [row.event_id for row in learned + rewards]
         with self._database.pool.connection() as connection, connection.transaction():
-            return _stored(connection, decisions, learned, rewards, self._project.reward.window_seconds)
+            known = store.insert_decisions(connection, decisions) if decisions else {}
+            ended = store.insert_learned(connection, learned) if learned else set()
+            if rewards:
+                ended |= store.insert_rewards(connection, rewards, self._project.reward.window_seconds)
+            return Answers(known=known, ended=ended, outcomes=store.read_outcomes(connection, ids) if ids else {})
 
     def _tell_failure(self, group: list[Asked], error: Exception) -> None:
         if self.failure is None:
@@ -178,18 +179,3 @@ class Writer:
         message = None if self._keeps else f"The database cannot be written now ({self.failure}): try again."
         for asked in group:
             asked.commit.finish(durable=False, failure=message)
-
-
-def _stored(
-    connection: Connection[Any],
-    decisions: list[DecisionRow],
-    learned: list[OutcomeRow],
-    rewards: list[OutcomeRow],
-    window: float,
-) -> Answers:
-    known = store.insert_decisions(connection, decisions) if decisions else {}
-    ended = store.insert_learned(connection, learned) if learned else set()
-    if rewards:
-        ended |= store.insert_rewards(connection, rewards, window)
-    ids = [row.event_id for row in learned + rewards]
-    return Answers(known=known, ended=ended, outcomes=store.read_outcomes(connection, ids) if ids else {})
