@@ -36,7 +36,7 @@ def bad_offers_are_refused(subject: PairSubject) -> None:
         "names": [["a"], ["a"] * 4] if subject.knows_names else [],
     }
     for method, arguments in calls.items():
-        for parameter in arguments.keys() & wrong.keys():
+        for parameter in [name for name in arguments if name in wrong]:
             policy, untouched = trained(subject), trained(subject)
             for value in wrong[parameter]:
                 require_refusal(getattr(policy, method), parameter, arguments | {parameter: value})
