@@ -23,7 +23,7 @@ STATUSES = {
     "warming_up": 404,  # the forest is not made yet: features are learned from the first lessons
     "wrong_project": 404,  # the path is of fixed actions and the project's are offered, or the other way round
     "method_not_allowed": 405,
-    "action_conflict": 409,  # the name of an action is taken, or no action would be left
+    "action_conflict": 409,  # the name of an action is taken, an id is offered twice, or no action would be left
     "no_capacity": 409,  # the forest has no room for another action
     "duplicate_reward": 409,  # the event has its reward already, and the project refuses a second one
     "event_conflict": 409,  # the event is known, and is not the one that is asked for

@@ -12,6 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from running import CONTEXT, Running, write_project
 
+from offered import CONTEXT as OFFER_CONTEXT
+from offered import OFFER, write_offered_project
+
 HOOKS = """
 import string
 import schemathesis
@@ -28,9 +31,17 @@ def service(tmp_path_factory):
         yield running
 
 
+@pytest.fixture(scope="module")
+def offered_service(tmp_path_factory):
+    with Running(write_offered_project(tmp_path_factory.mktemp("offered"))) as running:
+        yield running
+
+
 @pytest.mark.slow
-def test_schemathesis_finds_the_service_as_it_is_described(service, tmp_path):
+@pytest.mark.parametrize("kind", ["service", "offered_service"])
+def test_schemathesis_finds_the_service_as_it_is_described(kind, request, tmp_path):
     """All its checks: no 5xx, described answers only, what fits is taken and what does not is refused."""
+    service = request.getfixturevalue(kind)
     (tmp_path / "hooks.py").write_text(HOOKS)
     command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
     options = ["--no-color", "--seed", "1", "--max-examples", "5", "--suppress-health-check", "all"]
@@ -64,11 +75,21 @@ BODIES = {
 }
 
 
+OFFERED_BODIES = {
+    "/v1/rank": {"context": OFFER_CONTEXT, "actions": OFFER, "event_id": "fuzz", "n_ranked": 1, "mean_rewards": True},
+    "/v1/reward": BODIES["/v1/reward"],
+    "/v1/reward/batch": BODIES["/v1/reward/batch"],
+    "/v1/learn": {"context": OFFER_CONTEXT, "action": OFFER[0], "reward": 1, "propensity": 0.5, "event_id": "fuzz"},
+    "/v1/learn/batch": {"events": [{"context": OFFER_CONTEXT, "action": OFFER[1], "reward": 1, "propensity": 0.5}]},
+    "/v1/decide": BODIES["/v1/decide"],
+}
+
+
 @st.composite
-def bad_bodies(draw) -> tuple[str, bytes]:
+def bad_bodies(draw, bodies) -> tuple[str, bytes]:
     """Take a good body, and put something else somewhere into it; or cut it, or change a byte."""
-    path = draw(st.sampled_from(sorted(BODIES)))
-    body = json.loads(json.dumps(BODIES[path]))
+    path = draw(st.sampled_from(sorted(bodies)))
+    body = json.loads(json.dumps(bodies[path]))
     if draw(st.booleans()):
         places = list(_places(body))
         holder, key = draw(st.sampled_from(places))
@@ -88,9 +109,19 @@ def _places(value):
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(request=bad_bodies())
-def test_a_bad_body_is_refused_and_changes_nothing(service, request):
-    path, content = request
+@given(body=bad_bodies(BODIES))
+def test_a_bad_body_is_refused_and_changes_nothing(service, body):
+    check_body(service, *body)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(body=bad_bodies(OFFERED_BODIES))
+def test_a_bad_body_is_refused_where_actions_are_offered(offered_service, body):
+    check_body(offered_service, *body)
+
+
+def check_body(service, path, content):
+    """Send a body: it is answered, or refused without any change."""
     before = service.state()
     response = service.http.post(path, content=content, headers={"content-type": "application/json"})
     assert response.status_code < 500, response.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from request_path import BODIES, trace_request
 
 ROOMS = ("http", "operations", "domain", "journal")

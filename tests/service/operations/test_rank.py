@@ -57,7 +57,8 @@ def test_ranks_are_as_many_as_are_asked_for(tmp_path: Path) -> None:
         assert len(whole.ranking) == 2
         alone = rank(decider.context, event_id="one", n_ranked=1)
         assert [one.id for one in alone.ranking] == [alone.action]
-        assert len(rank(decider.context, event_id="three", n_ranked=3).ranking) == 2
+        for n_ranked in (2, 2.0, 3, 1e300):
+            assert len(rank(decider.context, event_id="more", n_ranked=n_ranked).ranking) == 2
 
 
 def test_the_same_event_gets_the_same_answer_for_ever_and_another_body_is_a_conflict(tmp_path: Path) -> None:
@@ -107,13 +108,12 @@ def test_the_same_event_gets_the_same_answer_for_ever_and_another_body_is_a_conf
         ({"actions": [OFFER[0] | {"id": "a\n"}]}, "$.actions[0].id", "a printable text"),
         ({"actions": [OFFER[0] | {"id": 2**63}]}, "$.actions[0].id", "an int of 64 bits"),
         ({"actions": [OFFER[0] | {"id": 1.5}]}, "$.actions[0].id", "a printable text"),
-        ({"actions": [OFFER[1], OFFER[1] | {"price": 4}]}, "$.actions", "different ids"),
-        ({"actions": [OFFER[1], OFFER[1] | {"id": "18"}]}, "$.actions", "different ids, also as texts"),
         ({"actions": [OFFER[0], OFFER[1] | {"price": "dear"}]}, "$.actions[1].price", "a finite number"),
         ({"actions": [OFFER[0], {"id": 3, "price": 1}]}, "$.actions[1].kind", "a missing value is not allowed"),
         ({"actions": [OFFER[0] | {"colour": "red"}]}, "$.actions[0].colour", "left out, it is unknown"),
         ({"event_id": "a\n"}, "$.event_id", "printable"),
         ({"n_ranked": 0}, "$.n_ranked", ">= 1"),
+        ({"n_ranked": 1.5}, "$.n_ranked", "a whole number"),
         ({"mean_rewards": 1}, "$.mean_rewards", "expected `bool`"),
     ],
 )
@@ -126,6 +126,14 @@ def test_what_does_not_fit_is_refused_at_its_place_and_changes_nothing(
         assert refused.value.path == path
         assert rule in refused.value.message
         assert (decider.state.seq, decider.status().decisions) == (0, 0)
+
+
+@pytest.mark.parametrize("twice", [OFFER[1] | {"price": 4}, OFFER[1] | {"id": "18"}])
+def test_an_id_is_offered_once_also_as_a_text(tmp_path: Path, twice: dict[str, Any]) -> None:
+    with opened(make_offered_project(tmp_path)) as decider:
+        with refuses("action_conflict", match="must have different ids, also as texts"):
+            rank(decider.context, actions=[OFFER[1], twice])
+        assert decider.state.seq == 0
 
 
 def test_offers_have_their_limits(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "check_context",
     "check_decide",
     "check_event_id",
+    "check_n_ranked",
     "check_offer",
     "check_reward",
     "check_room",
@@ -135,7 +136,8 @@ def check_offer(
     for number, action in enumerate(actions):
         _check_id(action.get(ID), place.format(number))
     if len({str(action[ID]) for action in actions}) < len(actions):
-        raise invalid(path, "actions with different ids, also as texts", [action[ID] for action in actions])
+        message = f"'{path}' must have different ids, also as texts: one of them is there twice."
+        raise ServiceError("action_conflict", message, path=path)
     try:
         offer = state.pairs.read(context, actions, "rank")
     except FeatureError as error:
@@ -143,6 +145,15 @@ def check_offer(
         raise invalid(_at(where, error.feature), error.rule, error.value) from None
     json = _json(context, "$.context", limits.context_bytes)
     return offer, json.decode(), _json(actions, path, limits.offered_bytes)
+
+
+def check_n_ranked(n_ranked: float | None, n_offered: int) -> int | None:
+    """Check how many ranks are asked for; return their number, or None for all."""
+    if n_ranked is None:
+        return None
+    if not n_ranked.is_integer():
+        raise invalid("$.n_ranked", "a whole number", n_ranked)
+    return min(int(n_ranked), n_offered)
 
 
 def _check_id(given: object, place: str) -> None:

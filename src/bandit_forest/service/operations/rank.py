@@ -10,7 +10,14 @@ from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
 from bandit_forest.service.journal.entries import DECIDE, Entry
-from bandit_forest.service.operations.checks import check_offer, check_room, check_same, known_event, new_event_id
+from bandit_forest.service.operations.checks import (
+    check_n_ranked,
+    check_offer,
+    check_room,
+    check_same,
+    known_event,
+    new_event_id,
+)
 from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import RankRequest
 from bandit_forest.service.operations.results import Rank, Ranked, Result
@@ -25,10 +32,12 @@ def rank(service: ServiceContext, request: RankRequest) -> Result[Ranked]:
     service.check_storage()
     event = known_event(service, request.event_id)
     offer, context, actions = check_offer(service.state, request.context, request.actions)
-    mark = fingerprint(request.context, request.actions, request.n_ranked)
+    n_ranked = check_n_ranked(request.n_ranked, len(offer.ids))
+    mark = fingerprint(request.context, request.actions, n_ranked)
     if event is None:
         check_room(service, n_before=0)
-        event = _rank_new(service, request, offer, mark, context, actions)
+        name = request.event_id or new_event_id()
+        event = _rank_new(service, name, offer, n_ranked, mark, (context, actions))
     else:
         check_same(service, event, mark)
     answer = _answer(event)
@@ -38,16 +47,16 @@ def rank(service: ServiceContext, request: RankRequest) -> Result[Ranked]:
 
 
 def _rank_new(
-    service: ServiceContext, request: RankRequest, offer: Offer, mark: int, context: str, actions: bytes
+    service: ServiceContext, name: str, offer: Offer, n_ranked: int | None, mark: int, json: tuple[str, bytes]
 ) -> Event:
     """Draw, apply and record a ranking by the event's name; the oldest event that waits makes room."""
     n_too_many = len(service.state.waiting) + 1 - service.project.limits.waiting_events
     if n_too_many > 0:
         expire_early(service, n_too_many)
         offer = _read_again(service.state, offer)
-    model, now, name = service.state.pairs.model, service.now(), request.event_id or new_event_id()
+    model, now, (context, actions) = service.state.pairs.model, service.now(), json
     order, propensities = model.rank(offer, name)
-    first, ranked = order[0], order[: request.n_ranked]
+    first, ranked = order[0], order[:n_ranked]
     event = Event(
         name,
         now,
@@ -59,7 +68,7 @@ def _rank_new(
         fingerprint=mark,
         offer=EventOffer(offer.ids, offer.actions, propensities, ranked),
     )
-    record = _encode(OfferRecord(msgspec.Raw(actions), propensities, order, request.n_ranked)).decode()
+    record = _encode(OfferRecord(msgspec.Raw(actions), propensities, order, n_ranked)).decode()
     chosen, seq = str(offer.ids[first]), service.state.seq + 1
     service.state.add_decision(event)
     service.record([Entry(seq, now, DECIDE, name, chosen, event.propensity, None, context, record)])

@@ -33,6 +33,7 @@ Name = Annotated[
 EventId = Name
 OfferedId = Name | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Propensity = Annotated[float, Meta(gt=0, le=1)]
+Whole = Annotated[float, Meta(ge=1, extra_json_schema={"type": "integer"})]  # JSON does not tell 2.0 from 2
 _MISSING = re.compile(r"Object (?:missing required|contains unknown) field `(.*)`")
 
 
@@ -85,7 +86,7 @@ class RankRequest(Request, frozen=True, kw_only=True):
     """The offered actions: each with its `id`, a text or an int, and its features."""
     event_id: EventId | None = None
     """None: a new one is made."""
-    n_ranked: Annotated[int, Meta(ge=1)] | None = None
+    n_ranked: Whole | None = None
     """Largest number of ranks that are answered; None: all offered actions are."""
     mean_rewards: bool = False
 
