@@ -300,3 +300,18 @@ def test_a_failing_disk_is_refused_before_anything_is_drawn(tmp_path: Path) -> N
         with pytest.raises(ServiceError, match="cannot be written now"):
             rank(decider.context)
         decider.context.journal.failure = None
+
+
+def test_a_whole_number_is_an_int_however_it_is_written(tmp_path: Path) -> None:
+    project, whole = make_offered_project(tmp_path), OFFER[1] | {"id": 18.0}
+    event = {"context": CONTEXT, "reward": 1.0, "propensity": 0.5, "event_id": "l"}
+    for _ in range(2):
+        with opened(project) as decider:
+            told = rank(decider.context, actions=[OFFER[0], dict(whole)], event_id="e")
+            assert told == rank(decider.context, actions=OFFER, event_id="e")
+            assert {one.id.__class__ for one in told.ranking} == {str, int}
+            if not decider.status().learned:
+                learn(decider.context, action=dict(whole), **event)
+            for action in (dict(whole), OFFER[1]):
+                with refuses("duplicate_reward"):
+                    learn(decider.context, action=action, **event)

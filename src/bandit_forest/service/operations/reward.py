@@ -17,6 +17,7 @@ from bandit_forest.service.operations.checks import (
     check_action,
     check_context,
     check_event_id,
+    check_id,
     check_offer,
     check_reward,
     known_event,
@@ -124,6 +125,8 @@ def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewa
 
 def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest, work: Work) -> Learned:
     state, event_id = service.state, request.event_id
+    if isinstance(request, LearnOfferedRequest):
+        check_id(request.action, "$.action")  # before its fingerprint, where 2.0 is 2
     mark = fingerprint(request.context, request.action, request.propensity, request.reward)
     known = known_event(service, event_id)
     if known is not None:
