@@ -169,20 +169,19 @@ std::uint64_t TreeGrower::part(const Records& records) {
     if (here_.node == 0 && !is_copied()) {
         events_.resize(end);
     }
-    const std::size_t n_passing = passing_.size();
-    passing_.resize(n_passing + (end - cursor_));
-    EventId* passing = passing_.data() + n_passing;
-    EventId* failing = events_.data() + failing_;
+    const std::size_t n_before = passing_.size();
+    passing_.resize(n_before + (end - cursor_));
+    EventId* const passing = passing_.data() + n_before;
+    EventId* const failing = events_.data() + failing_;
     const ByteTest test = records.variables().byte_test(split_.test);
+    std::size_t n_passing = 0;
     const auto part_events = [&](auto&& event_at) {
         for (std::uint32_t place = cursor_; place < end; ++place) {
             records.prefetch(event_at(std::min<std::uint32_t>(place + ahead, end - 1)));
             const EventId event = event_at(place);
-            const bool passes = test.passes(records.at(event));
-            *passing = event;  // to both sides, without a branch: the wrong one is overwritten
-            *failing = event;
-            passing += passes ? 1 : 0;
-            failing += passes ? 0 : 1;
+            passing[n_passing] = event;  // to both sides, without a branch: the wrong one is overwritten
+            failing[place - cursor_ - n_passing] = event;
+            n_passing += std::size_t{test.passes(records.at(event))};
         }
     };
     if (here_.node == 0 && !is_copied()) {
@@ -190,9 +189,9 @@ std::uint64_t TreeGrower::part(const Records& records) {
     } else {
         part_events([events = events_.data()](std::uint32_t place) { return events[place]; });
     }
+    failing_ += end - cursor_ - static_cast<std::uint32_t>(n_passing);
     cursor_ = end;
-    failing_ = static_cast<std::uint32_t>(failing - events_.data());
-    passing_.resize(static_cast<std::size_t>(passing - passing_.data()));
+    passing_.resize(n_before + n_passing);
     if (end == here_.last) {
         cursor_ = 0;
         phase_ = Phase::joining;

@@ -29,8 +29,12 @@ class Records {
     const Variables& variables() const { return *variables_; }
     std::size_t length() const { return length_; }
     const std::uint64_t* at(EventId event) const { return first_ + (event & mask_) * length_; }
-    std::size_t action(EventId event) const { return static_cast<std::uint32_t>(at(event)[words_]); }
-    float reward(EventId event) const { return std::bit_cast<float>(static_cast<std::uint32_t>(at(event)[words_] >> 32U)); }
+    std::size_t action(EventId event) const { return action(at(event)); }
+    float reward(EventId event) const { return reward(at(event)); }
+    std::size_t action(const std::uint64_t* record) const { return static_cast<std::uint32_t>(record[words_]); }
+    float reward(const std::uint64_t* record) const {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(record[words_] >> 32U));
+    }
     bool passes(EventId event, Test test) const { return variables_->passes(at(event), test); }
 
     void prefetch([[maybe_unused]] EventId event) const {

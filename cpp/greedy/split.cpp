@@ -15,34 +15,41 @@ namespace {
 constexpr std::uint32_t unseen = 0xFFFFFFFFU;
 constexpr std::size_t ahead = 16;  // records are fetched that many events before they are read
 
-// Halves of blocks of 2 * width rows and columns change places.
+// Halves of blocks of 2 * width rows and columns change places, in all squares that stand side by side.
 template <unsigned width>
-inline void swap_halves(std::uint64_t* block) {
+inline void swap_halves(std::uint64_t* squares) {
     constexpr std::uint64_t mask = ~std::uint64_t{0} / ((std::uint64_t{1} << width) + 1);  // each second `width` bits
+    constexpr unsigned side_by_side = Splitter::side_by_side;
     for (unsigned first = 0; first < 64; first += 2 * width) {
-        for (unsigned i = first; i < first + width; ++i) {
-            const std::uint64_t swapped = ((block[i] >> width) ^ block[i + width]) & mask;
-            block[i] ^= swapped << width;
-            block[i + width] ^= swapped;
+        for (unsigned i = first * side_by_side; i < (first + width) * side_by_side; ++i) {
+            const std::uint64_t swapped = ((squares[i] >> width) ^ squares[i + width * side_by_side]) & mask;
+            squares[i] ^= swapped << width;
+            squares[i + width * side_by_side] ^= swapped;
         }
     }
 }
 
-// Bit j of word i becomes bit i of word j.
+// In each square, bit j of word i becomes bit i of word j.
 BANDIT_FOREST_CPU_DISPATCH
-void transpose(std::uint64_t* block) {
-    swap_halves<32>(block);
-    swap_halves<16>(block);
-    swap_halves<8>(block);
-    swap_halves<4>(block);
-    swap_halves<2>(block);
-    swap_halves<1>(block);
+void transpose(std::uint64_t* squares) {
+    swap_halves<32>(squares);
+    swap_halves<16>(squares);
+    swap_halves<8>(squares);
+    swap_halves<4>(squares);
+    swap_halves<2>(squares);
+    swap_halves<1>(squares);
 }
 
 // counts[j] = number of events of candidate j among those in `mask`.
 BANDIT_FOREST_CPU_DISPATCH
 void count_ones(const std::uint64_t* columns, const std::uint64_t* mask, std::size_t n_blocks, std::size_t n,
                 double* counts) {
+    if (n_blocks == 1) {  // most nodes have so few events
+        for (std::size_t j = 0; j < n; ++j) {
+            counts[j] = std::popcount(columns[j] & *mask);
+        }
+        return;
+    }
     for (std::size_t j = 0; j < n; ++j) {
         const std::uint64_t* const column = columns + j * n_blocks;
         int count = 0;
@@ -59,6 +66,17 @@ void compare(const std::uint8_t* codes, std::size_t n, std::uint8_t threshold, s
     for (std::size_t i = 0; i < n; ++i) {
         passes[i] = codes[i] >= threshold ? 1 : 0;
     }
+}
+
+// ones[i] = 1 where a reward is 1; returns whether all the others are 0.
+BANDIT_FOREST_CPU_DISPATCH
+bool find_ones(const float* rewards, std::size_t n, std::uint8_t* ones) {
+    unsigned fractions = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        ones[i] = rewards[i] == 1.0F ? 1 : 0;
+        fractions |= ((rewards[i] != 0.0F) & (rewards[i] != 1.0F)) ? 1U : 0U;
+    }
+    return fractions == 0;
 }
 
 // Adds the variance of one action's rewards that each candidate explains, with means shrunk towards the node's.
@@ -88,13 +106,10 @@ void Splitter::Plays::clear() {
 
 Splitter::Splitter(const GreedySettings& settings) : settings_(&settings), rows_(settings.n_actions, unseen) {}
 
-std::size_t Splitter::row_of(std::size_t action) {
-    if (rows_[action] == unseen) {
-        rows_[action] = static_cast<std::uint32_t>(plays_.actions.size());
-        plays_.actions.push_back(action);
-        plays_.played.resize(plays_.actions.size() * n_blocks_, 0);
-        plays_.rewarded.resize(plays_.actions.size() * n_blocks_, 0);
-    }
+std::uint32_t Splitter::add_row(std::size_t action) {
+    rows_[action] = static_cast<std::uint32_t>(plays_.actions.size());
+    plays_.actions.push_back(action);
+    plays_.played.resize(plays_.actions.size() * n_blocks_, 0);
     return rows_[action];
 }
 
@@ -109,17 +124,25 @@ void Splitter::take(const Records& records, std::span<const EventId> events) {
     plays_.clear();
     records_.resize(events.size());
     rewards_.resize(events.size());
-    is_binary_ = true;
     for (std::size_t i = 0; i < events.size(); ++i) {
         records.prefetch(events[std::min(i + ahead, events.size() - 1)]);
-        records_[i] = records.at(events[i]);
-        const float reward = rewards_[i] = records.reward(events[i]);
-        const std::size_t place = row_of(records.action(events[i])) * n_blocks_ + i / 64;
-        plays_.played[place] |= std::uint64_t{1} << (i % 64);
-        plays_.rewarded[place] |= std::uint64_t{reward == 1.0F} << (i % 64);
-        is_binary_ &= (reward == 0.0F) | (reward == 1.0F);
+        const std::uint64_t* const record = records_[i] = records.at(events[i]);
+        rewards_[i] = records.reward(record);
+        std::uint32_t row = rows_[records.action(record)];
+        if (row == unseen) {
+            row = add_row(records.action(record));
+        }
+        plays_.played[row * n_blocks_ + i / 64] |= std::uint64_t{1} << (i % 64);
     }
+    passes_.resize(events.size());
+    rewarded_.resize(n_blocks_);
+    is_binary_ = find_ones(rewards_.data(), events.size(), passes_.data());
+    pack(passes_, rewarded_);
+    plays_.rewarded.resize(plays_.played.size());
     for (std::size_t row = 0; row < plays_.actions.size(); ++row) {
+        for (std::size_t block = 0; block < n_blocks_; ++block) {
+            plays_.rewarded[row * n_blocks_ + block] = plays_.played[row * n_blocks_ + block] & rewarded_[block];
+        }
         rows_[plays_.actions[row]] = unseen;
         add_up(row);
     }
@@ -227,18 +250,23 @@ void Splitter::draw_candidates(std::uint64_t key, bool others) {
 
 // The bits of all contexts taken, transposed.
 void Splitter::fill_bits() {
-    const std::size_t words = variables_->bit_words();
-    const std::size_t length = words * 64;
-    bits_.resize(n_blocks_ * length);
-    std::fill(bits_.end() - static_cast<std::ptrdiff_t>(length), bits_.end(), 0);
-    for (std::size_t i = 0; i < n_taken_; ++i) {
-        std::uint64_t* const block = bits_.data() + i / 64 * length + i % 64;
-        for (std::size_t w = 0; w < words; ++w) {
-            block[w * 64] = records_[i][w];
+    const std::size_t n_squares = n_blocks_ * variables_->bit_words();
+    bits_.resize((n_squares + side_by_side - 1) / side_by_side * side_by_side * 64);
+    for (std::size_t block = 0; block < n_blocks_; ++block) {
+        const std::uint64_t* const* const records = records_.data() + block * 64;
+        const std::size_t n = std::min(n_taken_ - block * 64, std::size_t{64});
+        for (std::size_t w = 0; w < variables_->bit_words(); ++w) {
+            std::uint64_t* const rows = bits_.data() + square(block, w);
+            for (std::size_t i = 0; i < n; ++i) {
+                rows[i * side_by_side] = records[i][w];
+            }
+            for (std::size_t i = n; i < 64; ++i) {
+                rows[i * side_by_side] = 0;
+            }
         }
     }
-    for (std::size_t part = 0; part < n_blocks_ * words; ++part) {
-        transpose(bits_.data() + part * 64);
+    for (std::size_t first = 0; first < n_squares; first += side_by_side) {
+        transpose(bits_.data() + first * 64);
     }
     has_bits_ = true;
 }
@@ -265,10 +293,9 @@ void Splitter::fill_column(Test test, std::uint64_t* column) {
         compare(codes, n_taken_, static_cast<std::uint8_t>(test.threshold()), passes_.data());
         pack(passes_, {column, n_blocks_});
     } else {
-        const std::size_t length = variables_->bit_words() * 64;
-        const std::uint64_t* const bits = bits_.data() + variables_->place(test.variable());
+        const std::size_t bit = variables_->place(test.variable());
         for (std::size_t block = 0; block < n_blocks_; ++block) {
-            column[block] = bits[block * length];
+            column[block] = bits_[square(block, bit / 64) + bit % 64 * side_by_side];
         }
     }
     column[0] &= mask_;

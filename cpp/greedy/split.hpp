@@ -24,6 +24,8 @@ class Splitter {
    public:
     explicit Splitter(const GreedySettings& settings);
 
+    static constexpr std::size_t side_by_side = 4;  // squares of 64 by 64 bits that are transposed together
+
     // Takes the events of a node, in their order.
     void take(const Records& records, std::span<const EventId> events);
 
@@ -57,9 +59,14 @@ class Splitter {
     void draw_candidates(std::uint64_t key, bool others);
     void draw_thresholds(std::uint32_t variable, std::uint64_t key);
     void fill_bits();
+    // Where the square of a block of events and a word of their bits begins; its rows are side_by_side apart.
+    std::size_t square(std::size_t block, std::size_t word) const {
+        const std::size_t number = block * variables_->bit_words() + word;
+        return number / side_by_side * side_by_side * 64 + number % side_by_side;
+    }
     const std::uint8_t* codes_of(std::uint32_t variable);
     void fill_column(Test test, std::uint64_t* column);
-    std::size_t row_of(std::size_t action);
+    std::uint32_t add_row(std::size_t action);
     void add_up(std::size_t row);
     double score(std::span<const float> means);
     void count(const std::vector<std::uint64_t>& masks, std::size_t row, double* counts) const;
@@ -76,16 +83,17 @@ class Splitter {
     bool has_bits_ = false;                 // whether bits_ are those of the events taken
     std::vector<const std::uint64_t*> records_;  // by event taken
     std::vector<float> rewards_;            // by event taken
+    std::vector<std::uint64_t> rewarded_;   // by block: one bit per event taken with reward 1
     std::vector<std::uint8_t> places_;      // where the events were narrowed: the place of each
     std::vector<std::uint32_t> rows_;       // by action: where it is in the plays
     Plays taken_;                           // of the events taken, kept when they are narrowed
     Plays plays_;                           // of the node
     std::vector<std::uint32_t> drawn_;      // variables that are tried
     std::vector<Test> candidates_;          // in order
-    std::vector<std::uint64_t> bits_;       // by block and bit of a context: one bit per event taken
+    std::vector<std::uint64_t> bits_;       // by square and bit of a context: one bit per event taken
     std::vector<std::uint8_t> has_codes_;   // by place of an ordered variable: whether codes_ has its codes
     std::vector<std::uint8_t> codes_;       // by place of an ordered variable and event taken
-    std::vector<std::uint8_t> passes_;      // by event taken: whether it reaches a threshold
+    std::vector<std::uint8_t> passes_;      // by event taken: whether it reaches a threshold, or has reward 1
     std::vector<std::uint64_t> columns_;    // by candidate and block: one bit per event of the node that passes
     std::vector<double> counts_;            // by candidate: plays of one action that pass
     std::vector<double> sums_;              // by candidate: sum of rewards of one action that pass

@@ -29,11 +29,27 @@ std::size_t choose_ramps(const GreedySettings& settings) {
     return ramps;
 }
 
-// to[i] += factor * from[i]
+// out = sum of value_i * row_i over the rows of a matrix of n columns whose value is not zero.
 BANDIT_FOREST_CPU_DISPATCH
-void add_multiple(double* __restrict to, const double* __restrict from, double factor, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        to[i] += factor * from[i];
+void add_rows(double* __restrict out, const double* __restrict matrix, const double* values,
+              std::span<const std::uint32_t> nonzero, std::size_t n) {
+    std::fill_n(out, n, 0.0);
+    for (const std::uint32_t row : nonzero) {
+        const double value = values[row];
+        for (std::size_t i = 0; i < n; ++i) {
+            out[i] += value * matrix[row * n + i];
+        }
+    }
+}
+
+// matrix -= direction directionᵀ / scale, of n rows and columns.
+BANDIT_FOREST_CPU_DISPATCH
+void subtract_square(double* __restrict matrix, const double* __restrict direction, double scale, std::size_t n) {
+    for (std::size_t row = 0; row < n; ++row) {
+        const double step = -(direction[row] / scale);
+        for (std::size_t i = 0; i < n; ++i) {
+            matrix[row * n + i] += step * direction[i];
+        }
     }
 }
 
@@ -147,16 +163,12 @@ void Line::learn(const TermValues& context, std::size_t action, double reward) {
 void Line::learn_exactly(const TermValues& context, std::size_t action, double error) {
     const std::size_t n = terms_.size();
     double* const matrix = inverse(action);
-    std::ranges::fill(direction_, 0.0);
-    for (const std::uint32_t i : context.nonzero) {
-        add_multiple(direction_.data(), matrix + i * n, context.values[i], n);
-    }
+    add_rows(direction_.data(), matrix, context.values.data(), context.nonzero, n);
     const double scale = 1.0 + dense_dot(direction_.data(), context.values.data(), n);
     for (std::size_t i = 0; i < n; ++i) {
-        const double step = direction_[i] / scale;
-        weights_[i * n_actions_ + action] += step * error;
-        add_multiple(matrix + i * n, direction_.data(), -step, n);
+        weights_[i * n_actions_ + action] += direction_[i] / scale * error;
     }
+    subtract_square(matrix, direction_.data(), scale, n);
 }
 
 void Line::descend(const TermValues& context, std::size_t action, double error) {
