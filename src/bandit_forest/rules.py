@@ -40,7 +40,8 @@ class InverseGap:
     gamma_scale
         Rate at which exploration gives way to the best action.
     optimism
-        Number of standard errors, times sqrt(log(1 + events)), by which the trees' estimates are raised.
+        Number of standard errors, times sqrt(log(1 + events)), by which the trees' estimates are raised. In
+        `BanditForest` that fades: it is divided by sqrt(1 + events / 20,000).
     linear_optimism
         Number of standard errors by which the linear estimates are raised.
 
@@ -202,7 +203,7 @@ class Greedy:
     min_gain: float = 4.0
     shrinkage: float = 1.0
     n_thresholds: int = 4
-    renewal_work: int = 48
+    renewal_work: int = 72
     log_capacity: int | None = None
     lifetime: int | None = None
     linear: bool = True

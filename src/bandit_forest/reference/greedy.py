@@ -33,6 +33,7 @@ Codes = NDArray[np.uint8]
 
 _EVENTS_PER_GROWTH = 64
 _TREES_TOGETHER = 4
+_EVENTS_OF_OPTIMISM = 20_000.0  # after more events, upper bounds come closer to the means
 
 
 class GreedyReferenceTree:
@@ -247,7 +248,7 @@ class GreedyReferenceForest(CheckedPolicy):
         """Return the probability of each action."""
         actions = list(range(self.n_actions)) if available is None else available
         age = float(min(len(self._log), self.growth.lifetime or len(self._log)))
-        standard_errors = self.exploration.optimism * math.sqrt(math.log1p(age))
+        standard_errors = self.exploration.optimism * math.sqrt(math.log1p(age) / (1.0 + age / _EVENTS_OF_OPTIMISM))
         bounds = upper_bounds(self._tree_means(context), self._inverse_counts(context), standard_errors)
         if self._linear is not None:
             x, line, blend = self._linear.line.terms(context), self._linear.line, self._linear.blend
