@@ -12,6 +12,7 @@ import os
 import random
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,23 @@ def main() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     shutil.copy(Path(__file__).parent / "elimination" / "project.toml", FOLDER)
+    write_killed(FOLDER, write)
+    expected = expect(FOLDER)
+    registry = rebuild(open_folder(load_project(FOLDER / "project.toml"))).bandit.registry
+    (FOLDER / "expected.json").write_text(json.dumps(expected | {"actions": registry.to_json()}) + "\n")
+
+
+def write_killed(folder: Path, write: Callable[[], None]) -> None:
+    """Let a process write that ends without a last snapshot, and leave files that can be kept."""
     if os.fork() == 0:
         write()
-        os._exit(0)  # without a last snapshot
+        os._exit(0)
     os.wait()
-    for file in journal_files(FOLDER / "data"):
+    for file in journal_files(folder / "data"):
         with closing(sqlite3.connect(file)) as connection:  # the write-ahead log into the file
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for lock in (FOLDER / "data").glob("lock*"):
+    for lock in (folder / "data").glob("lock*"):
         lock.unlink()
-    expect()
 
 
 def context(rng: random.Random) -> dict[str, Any]:
@@ -73,11 +81,11 @@ def write() -> None:
     decider.decide(context(rng), event_id="last").commit.result()
 
 
-def expect() -> None:
-    """Write what is known in the end."""
-    state = rebuild(open_folder(load_project(FOLDER / "project.toml")))
+def expect(folder: Path) -> dict[str, Any]:
+    """Return what is known in the end."""
+    state = rebuild(open_folder(load_project(folder / "project.toml")))
     statistics = state.statistics
-    expected = {
+    return {
         "seq": state.seq,
         "time": state.time,
         "waiting": list(state.waiting),
@@ -86,10 +94,8 @@ def expect() -> None:
         "rewards": statistics.total.n_rewards,
         "expired": statistics.expired,
         "learned": statistics.learned,
-        "actions": state.bandit.registry.to_json(),
-        "model_version": state.bandit.version,
+        "model_version": state.learner.version,
     }
-    (FOLDER / "expected.json").write_text(json.dumps(expected) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,11 +16,13 @@ from projects import Clock, Decider
 from bandit_forest.bandit import forests
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.forest import BanditForest
+from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.project_file import load_project
-from bandit_forest.service.journal.files import journal_files
+from bandit_forest.service.journal.files import journal_files, read_entries
 from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
 from bandit_forest.service.recovery.verify import verify
+from offered import play, rank
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CONTEXT = {"age": 31.5, "city": "Paris", "plan": "gold", "member": True}
@@ -55,8 +57,9 @@ def check_events(project: Project) -> None:
     statistics = state.statistics
     counts = (statistics.decisions, statistics.total.n_rewards, statistics.expired, statistics.learned)
     assert counts == (known["decisions"], known["rewards"], known["expired"], known["learned"])
-    assert [list(action) for action in state.bandit.registry.to_json()] == known["actions"]
-    assert state.bandit.version == known["model_version"]
+    if project.actions is not None:
+        assert [list(action) for action in state.bandit.registry.to_json()] == known["actions"]
+    assert state.learner.version == known["model_version"]
 
 
 def go_on(project: Project) -> None:
@@ -120,7 +123,42 @@ def test_a_folder_with_links_is_verified_bit_for_bit_and_goes_on_in_its_file(tmp
     verify(project)
 
 
-@pytest.mark.parametrize("name", ["elimination", "greedy", "linked"])
+def test_a_folder_of_offered_actions_is_verified_bit_for_bit_and_goes_on(tmp_path: Path) -> None:
+    project = copied("offered", tmp_path)
+    check_events(project)
+    folder = open_folder(project)
+    if folder.recomputed_from > 1:
+        pytest.skip("the forest over pairs decides otherwise since: its lessons are learned anew")
+    (old,) = folder.path.glob("snapshot-*.bandit")
+    bandit = rebuild(folder, until=int(old.stem.removeprefix("snapshot-"))).learner
+    assert bandit.to_bytes() == old.read_bytes()
+    assert recover(folder).n_differing == 0
+    decider = Decider.open(project, clock=Clock(1_000_310.0))
+    last, seq = expected(project)["last"], decider.state.seq
+    (entry,) = read_entries(folder.path, after=seq - 1)
+    told = rank(decider.context, **last)
+    assert (str(told.action), told.propensity, decider.state.seq) == (entry.action, entry.propensity, seq)
+    play(decider, 30, start=1000)
+    decider.reward("last", 3.0)
+    assert rank(decider.context, **last) == told
+    decider.close()
+    assert verify(project).recomputed_from == 1
+
+
+def test_a_forest_over_pairs_of_another_engine_learns_the_lessons_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copied("offered", tmp_path)
+    monkeypatch.setattr(OfferedSettings, "engine", "pairs-9")
+    check_events(project)
+    decider = Decider.open(project, clock=Clock(1_000_310.0))
+    play(decider, 5, start=1000)
+    decider.close()
+    assert verify(project).recomputed_from == expected(project)["seq"] + 1
+    assert len(journal_files(project.storage.folder)) == 2
+
+
+@pytest.mark.parametrize("name", ["elimination", "greedy", "linked", "offered"])
 def test_a_folder_of_a_newer_version_is_refused_clearly(tmp_path: Path, name: str) -> None:
     project = copied(name, tmp_path)
     with closing(sqlite3.connect(journal_files(project.storage.folder)[0])) as connection:
