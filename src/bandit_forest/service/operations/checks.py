@@ -24,7 +24,6 @@ __all__ = [
     "check_context",
     "check_decide",
     "check_event_id",
-    "check_id",
     "check_n_ranked",
     "check_offer",
     "check_reward",
@@ -135,7 +134,7 @@ def check_offer(
         message = f"'{path}' must have at most {limits.offered_actions} items. It has {len(actions)}."
         raise InvalidRequestError(message, path=path)
     for number, action in enumerate(actions):
-        check_id(action, place.format(number))
+        _check_id(action, place.format(number))
     if len({str(action[ID]) for action in actions}) < len(actions):
         message = f"'{path}' must have different ids, also as texts: one of them is there twice."
         raise ServiceError("action_conflict", message, path=path)
@@ -157,7 +156,7 @@ def check_n_ranked(n_ranked: float | None, n_offered: int) -> int | None:
     return min(int(n_ranked), n_offered)
 
 
-def check_id(action: dict[str, Any], place: str) -> None:
+def _check_id(action: dict[str, Any], place: str) -> None:
     """Check the id of an offered action; a whole number becomes an int, since JSON does not tell 2.0 from 2."""
     given = action.get(ID)
     if isinstance(given, str) and is_name(given):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import msgspec
 
+from bandit_forest.bandit.model import EncodedContext
+from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event
 from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
@@ -17,7 +19,6 @@ from bandit_forest.service.operations.checks import (
     check_action,
     check_context,
     check_event_id,
-    check_id,
     check_offer,
     check_reward,
     known_event,
@@ -125,8 +126,7 @@ def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewa
 
 def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest, work: Work) -> Learned:
     state, event_id = service.state, request.event_id
-    if isinstance(request, LearnOfferedRequest):
-        check_id(request.action, "$.action")  # before its fingerprint, where 2.0 is 2
+    read = _read(state, request)  # before its fingerprint: a malformed request is refused, whatever it asks for
     mark = fingerprint(request.context, request.action, request.propensity, request.reward)
     known = known_event(service, event_id)
     if known is not None:
@@ -137,33 +137,36 @@ def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest,
             message = f"The event '{event_id}' was learned from another request: give this one an event_id of its own."
             raise ServiceError("event_conflict", message, path="$.event_id", commit=service.journal.tail)
         return Learned(_finished(service, known.event_id).event_id, ignored=True)
-    name, value = event_id or new_event_id(), check_reward(state, request.reward)
-    event = Event(name, work.now, {}, 0, request.propensity, 1, 0, LEARNED, value, work.now, fingerprint=mark)
-    entry = Entry(work.next_seq, work.now, LEARN, name, None, request.propensity, value)
     if isinstance(request, LearnRequest):
-        event, entry = _chosen(state, request, event, entry)
+        action, index = request.action, check_action(state, request.action)
+        n_available = len(state.bandit.registry.enabled.indices)
     else:
-        event, entry = _offered(state, request, event, entry)
+        action, index, n_available = str(request.action[ID]), 0, 1
+    name, value, propensity = event_id or new_event_id(), check_reward(state, request.reward), request.propensity
+    event = Event(name, work.now, read.context, index, propensity, n_available, 0, LEARNED, value, work.now)
+    event = event._replace(fingerprint=mark, offer=read.offer)
+    entry = Entry(work.next_seq, work.now, LEARN, name, action, propensity, value, read.json, read.available)
     work.add(entry, state.add_foreign(event))
     return Learned(name, ignored=False)
 
 
-def _chosen(state: State, request: LearnRequest, event: Event, entry: Entry) -> tuple[Event, Entry]:
-    """Return the event and the entry with the fixed action that was taken."""
-    action = check_action(state, request.action)
-    context, json = check_context(state, request.context)
-    n_enabled = len(state.bandit.registry.enabled.indices)
-    event = event._replace(context=context, action=action, n_available=n_enabled)
-    return event, entry._replace(action=request.action, context=json)
+class _Read(NamedTuple):
+    """A checked context, and the offered action that was taken, if actions are offered."""
+
+    context: EncodedContext
+    json: str
+    offer: EventOffer | None = None
+    available: str | None = None
+    """The offer as the journal has it."""
 
 
-def _offered(state: State, request: LearnOfferedRequest, event: Event, entry: Entry) -> tuple[Event, Entry]:
-    """Return the event and the entry with the offered action that was taken."""
-    offer, context, actions = check_offer(state, request.context, [request.action], "$.action")
+def _read(state: State, request: LearnRequest | LearnOfferedRequest) -> _Read:
+    if isinstance(request, LearnRequest):
+        return _Read(*check_context(state, request.context))
+    offer, json, actions = check_offer(state, request.context, [request.action], "$.action")
     told = EventOffer(offer.ids, offer.actions, [request.propensity], [0])
-    record = _encode(OfferRecord(msgspec.Raw(actions), told.propensities, told.ranked)).decode()
-    event = event._replace(context=offer.context, offer=told)
-    return event, entry._replace(action=str(offer.ids[0]), context=context, available=record)
+    record = OfferRecord(msgspec.Raw(actions), told.propensities, told.ranked)
+    return _Read(offer.context, json, told, _encode(record).decode())
 
 
 def _finished(service: ServiceContext, event_id: str) -> Event:
