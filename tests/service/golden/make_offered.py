@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from make_linked import expect, write_killed
+from offered_projects import context, offer, play, rank
 from projects import Clock, Decider
 
 from bandit_forest.service.config.project_file import load_project
-from offered import context, offer, play, rank
 
 FOLDER = Path(__file__).parent / "offered"
 PROJECT = """

@@ -10,10 +10,9 @@ import sys
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from offered_projects import CONTEXT as OFFER_CONTEXT
+from offered_projects import OFFER, write_offered_project
 from running import CONTEXT, Running, write_project
-
-from offered import CONTEXT as OFFER_CONTEXT
-from offered import OFFER, write_offered_project
 
 HOOKS = """
 import string

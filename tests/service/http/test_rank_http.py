@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 
 import pytest
+from offered_projects import CONTEXT, OFFER, context, offer, write_offered_project
 from running import ADMIN_KEY, KEY, Running, write_project
 
 from bandit_forest.bandit.pairs import PairBandit
-from offered import CONTEXT, OFFER, context, offer, write_offered_project
 
 KEYS = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
 FIXED_PATHS = ("/v1/decide", "/v1/decide/batch", *(f"/v1/actions/{what}" for what in ("add", "disable", "remove")))

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from offered_projects import CONTEXT, OFFER, learn, make_offered_project, rank
 from projects import Rewarded, context, make_project, opened
 
 from bandit_forest.service.config.tables import Actions
 from bandit_forest.service.errors import InvalidRequestError
 from bandit_forest.service.recovery.verify import verify
-from offered import CONTEXT, OFFER, learn, make_offered_project, rank
 
 
 def nested(depth: int = 1000) -> Any:

@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import Clock, opened, refuses
-
-from bandit_forest.bandit.pairs import PairBandit
-from bandit_forest.service.config.tables import Limits, RewardRule
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
-from bandit_forest.service.operations.explain_offer import explain_offer
-from bandit_forest.service.recovery.verify import verify
-from offered import (
+from offered_projects import (
     CONTEXT,
     FOREST,
     LEARNED_FEATURES,
@@ -26,6 +19,13 @@ from offered import (
     play,
     rank,
 )
+from projects import Clock, opened, refuses
+
+from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.service.config.tables import Limits, RewardRule
+from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.operations.explain_offer import explain_offer
+from bandit_forest.service.recovery.verify import verify
 
 
 def test_a_ranking_is_what_the_bandit_itself_would_draw(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from offered_projects import play, rank
 from projects import Clock, Decider
 
 from bandit_forest.bandit import forests
@@ -22,7 +23,6 @@ from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.journal.files import journal_files, read_entries
 from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
 from bandit_forest.service.recovery.verify import verify
-from offered import play, rank
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CONTEXT = {"age": 31.5, "city": "Paris", "plan": "gold", "member": True}

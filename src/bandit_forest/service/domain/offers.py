@@ -16,7 +16,7 @@ class OfferRecord(Struct, omit_defaults=True, gc=False):
     """The offer of an event in the journal, in its column `available`."""
 
     actions: msgspec.Raw
-    """The offered actions as they came: a list."""
+    """The offered actions: a list of mappings, whose names are sorted."""
     propensities: list[float]
     """The probability with which each would have had the first rank."""
     order: list[int]

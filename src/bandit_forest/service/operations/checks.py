@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -40,6 +41,7 @@ _ID_RANGE = 2**63  # of the id of an offered action that is a number
 
 _new_ids: list[str] = []
 _encode = msgspec.json.Encoder().encode
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 class NewEvent(NamedTuple):
@@ -128,7 +130,10 @@ def check_context(state: State, context: dict[str, Any]) -> tuple[EncodedContext
 def check_offer(
     state: State, context: dict[str, Any], actions: list[dict[str, Any]], place: str = "$.actions[{}]"
 ) -> tuple[Offer, str, bytes]:
-    """Check a context and the actions that are offered with it; return them, and the JSON of both."""
+    """Check a context and the actions that are offered with it; return them, and the JSON of both.
+
+    In that of the actions names are sorted, so that a fingerprint can take it as it is.
+    """
     limits, path = state.project.limits, place.removesuffix("[{}]")
     if len(actions) > limits.offered_actions:
         message = f"'{path}' must have at most {limits.offered_actions} items. It has {len(actions)}."
@@ -144,7 +149,7 @@ def check_offer(
         where = "$.context" if error.row is None else place.format(error.row)
         raise invalid(_at(where, error.feature), error.rule, error.value) from None
     json = _json(context, "$.context", limits.context_bytes)
-    return offer, json.decode(), _json(actions, path, limits.offered_bytes)
+    return offer, json.decode(), _json(actions, path, limits.offered_bytes, _encode_sorted)
 
 
 def check_n_ranked(n_ranked: float | None, n_offered: int) -> int | None:
@@ -169,10 +174,10 @@ def _check_id(action: dict[str, Any], place: str) -> None:
         )
 
 
-def _json(value: object, path: str, most: int) -> bytes:
+def _json(value: object, path: str, most: int, encode: Callable[[object], bytes] = _encode) -> bytes:
     """Return a value as JSON."""
     try:
-        json = _encode(value)
+        json = encode(value)
     except (OverflowError, TypeError, ValueError) as error:  # text with half a character, a number beyond 64 bits
         raise InvalidRequestError(f"'{path}' must be what JSON can hold: {error}.", path=path) from None
     if len(json) > most:

@@ -33,7 +33,7 @@ def rank(service: ServiceContext, request: RankRequest) -> Result[Ranked]:
     event = known_event(service, request.event_id)
     offer, context, actions = check_offer(service.state, request.context, request.actions)
     n_ranked = check_n_ranked(request.n_ranked, len(offer.ids))
-    mark = fingerprint(request.context, request.actions, n_ranked)
+    mark = fingerprint(request.context, msgspec.Raw(actions), n_ranked)
     if event is None:
         check_room(service, n_before=0)
         name = request.event_id or new_event_id()

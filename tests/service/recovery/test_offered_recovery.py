@@ -13,6 +13,18 @@ from typing import Any
 import pyarrow.parquet as parquet
 import pytest
 from msgspec.structs import replace
+from offered_projects import (
+    ACTION_FEATURES,
+    CONTEXT,
+    LEARNED_FEATURES,
+    OFFER,
+    context,
+    make_offered_project,
+    offer,
+    play,
+    rank,
+    write_offered_project,
+)
 from projects import Clock, make_project, opened
 from running import Running
 
@@ -29,18 +41,6 @@ from bandit_forest.service.recovery.migrate import migrate
 from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
 from bandit_forest.service.recovery.start import Service, begin_from
 from bandit_forest.service.recovery.verify import verify
-from offered import (
-    ACTION_FEATURES,
-    CONTEXT,
-    LEARNED_FEATURES,
-    OFFER,
-    context,
-    make_offered_project,
-    offer,
-    play,
-    rank,
-    write_offered_project,
-)
 
 
 @pytest.mark.parametrize("features", [ACTION_FEATURES, LEARNED_FEATURES], ids=["declared", "learned"])
