@@ -14,7 +14,7 @@ from bandit_forest import InvalidArgumentError, PairBandit
 from bandit_forest.evaluation import Log, Offered, as_it_stands, evaluate, learn_along, over_offers, uniform
 from bandit_forest.evaluation.features import escape
 from bandit_forest.evaluation.readers import read_dsjson, read_vw
-from bandit_forest.evaluation.writers import vw_lines, write_dsjson, write_vw
+from bandit_forest.evaluation.writers import vw_lines, write_dsjson, write_obp, write_parquet, write_vw
 
 WRITERS = {"vw": write_vw, "dsjson": write_dsjson}
 READERS = {"vw": read_vw, "dsjson": read_dsjson}
@@ -201,6 +201,9 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path):
         write_dsjson(log(tags=["a"]), tmp_path / "log")
     with pytest.raises(InvalidArgumentError, match="'size' of write_dsjson must be finite"):
         write_dsjson(log(size=float("inf")), tmp_path / "log")
+    for write in (write_obp, write_parquet):
+        with pytest.raises(InvalidArgumentError, match=f"'log' of {write.__name__} must be one of fixed actions"):
+            write(log(), tmp_path / "log")
     write_vw(log(), tmp_path / "log")
     with pytest.raises(InvalidArgumentError, match="'variable_names' of read_vw must be None"):
         read_vw(tmp_path / "log", variable_names=["x"])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Log, Source
-from bandit_forest.evaluation.writers.events import rewarded
+from bandit_forest.evaluation.writers.events import of_fixed_actions, rewarded
 
 __all__ = ["obp_feedback", "write_obp"]
 
@@ -21,7 +21,7 @@ def write_obp(log: Source, path: str | os.PathLike[str]) -> int:
     Events without a reward are left out. The arrays are those of `obp_feedback`, and the names of actions, variables
     and features. They are in memory all at once.
     """
-    batches = [rewarded(batch) for batch in log.batches()]
+    batches = [of_fixed_actions(rewarded(batch), "write_obp") for batch in log.batches()]
     parts = [obp_feedback(batch) for batch in batches]
     if not parts:
         refuse("log", "write_obp", "one with at least one event", log)

@@ -11,6 +11,7 @@ from typing import Any
 from bandit_forest.atomic import replacing
 from bandit_forest.errors import MissingExtraError
 from bandit_forest.evaluation.log import Log, Source
+from bandit_forest.evaluation.writers.events import of_fixed_actions
 
 __all__ = ["write_parquet"]
 
@@ -35,7 +36,8 @@ def write_parquet(log: Source, path: str | os.PathLike[str], *, progress: Callab
         import pyarrow.parquet as pq
     except ImportError as error:
         raise MissingExtraError(f"Parquet needs {error.name}: pip install 'bandit-forest[parquet]'.") from error
-    tables = ((pa.table(_columns(batch, pa)), len(batch)) for batch in log.batches())
+    batches = (of_fixed_actions(batch, "write_parquet") for batch in log.batches())
+    tables = ((pa.table(_columns(batch, pa)), len(batch)) for batch in batches)
     first = next(tables, None)
     if first is None:
         return 0
