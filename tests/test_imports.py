@@ -47,7 +47,10 @@ SURFACE = {
         *("BanditForestError", "DamagedFileError", "InvalidArgumentError", "MissingExtraError"),
     },
     baselines: {"Banditron", "LinUCB", "NeuralBandit", "SuccessiveElimination", "UCB", "Uniform"},
-    checks: {"Check", "CheckFailedError", "MakePolicy", "Subject", "all_checks", "cases", "check_policy"},
+    checks: {
+        *("Check", "CheckFailedError", "MakePairPolicy", "MakePolicy", "PairPolicy", "PairSubject", "Subject"),
+        *("all_checks", "all_pair_checks", "cases", "check_pair_policy", "check_policy"),
+    },
     evaluation: {
         *(
             "Log",
