@@ -7,7 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"The client needs {error.name}: pip install 'bandit-forest[client]'.") from error
 
-from bandit_forest.client.answers import BatchRefusedError, DecidedEvent, RefusedError
+from bandit_forest.client.answers import BatchRefusedError, DecidedEvent, RankedEvent, RefusedError
 from bandit_forest.client.clients import AsyncClient, Client
 
-__all__ = ["AsyncClient", "BatchRefusedError", "Client", "DecidedEvent", "RefusedError"]
+__all__ = ["AsyncClient", "BatchRefusedError", "Client", "DecidedEvent", "RankedEvent", "RefusedError"]

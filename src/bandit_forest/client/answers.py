@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bandit_forest.errors import BanditForestError
 
-__all__ = ["BatchRefusedError", "DecidedEvent", "Json", "RefusedError", "all_accepted", "decided"]
+__all__ = [
+    "BatchRefusedError",
+    "DecidedEvent",
+    "Json",
+    "RankedEvent",
+    "RefusedError",
+    "all_accepted",
+    "decided",
+    "ranked",
+]
 
 Json = dict[str, Any]
 
@@ -26,6 +36,26 @@ class DecidedEvent(NamedTuple):
     """In shadow mode, the estimated reward of `forest_action`."""
     mean_rewards: dict[str, float | None] | None = None
     """The estimates, when they were asked for."""
+    durable: bool = True
+    """False when the disk refuses and the project says to continue: in memory, not on disk yet."""
+
+
+class RankedEvent(NamedTuple):
+    """A ranking of the service: show the actions in this order, and send the reward of the first with the event_id."""
+
+    event_id: str
+    action: str | int
+    """The id of the action at the first rank, which is the decision."""
+    propensity: float
+    """The probability with which it was drawn."""
+    actions: list[str | int]
+    """The ids of the ranked actions, the first rank first."""
+    propensities: dict[str | int, float]
+    """The probability with which each ranked action would have had the first rank."""
+    model_version: int = 0
+    """Number of lessons that the forest had learned."""
+    mean_rewards: dict[str | int, float] | None = None
+    """The estimates of all offered actions, when they were asked for; None while the features are learned."""
     durable: bool = True
     """False when the disk refuses and the project says to continue: in memory, not on disk yet."""
 
@@ -69,6 +99,21 @@ def decided(answer: Json, *, durable: bool = True) -> DecidedEvent:
     """Return the decision of an answer."""
     known = {name: answer[name] for name in DecidedEvent._fields if name in answer}
     return DecidedEvent(**known | {"durable": durable and answer.get("durable", True)})
+
+
+def ranked(answer: Json, ids: Sequence[Any]) -> RankedEvent:
+    """Return the ranking of an answer; estimates get the ids of the actions that were offered."""
+    means = answer.get("mean_rewards")
+    return RankedEvent(
+        event_id=answer["event_id"],
+        action=answer["action"],
+        propensity=answer["propensity"],
+        actions=[rank["id"] for rank in answer["ranking"]],
+        propensities={rank["id"]: rank["propensity"] for rank in answer["ranking"]},
+        model_version=answer["model_version"],
+        mean_rewards=None if means is None else {own: means[str(own)] for own in ids},
+        durable=answer.get("durable", True),
+    )
 
 
 def all_accepted(results: list[Any]) -> list[Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -11,7 +9,16 @@ from urllib.parse import quote
 
 import httpx
 
-from bandit_forest.client.answers import DecidedEvent, Json, RefusedError, all_accepted, decided
+from bandit_forest.client.answers import (
+    DecidedEvent,
+    Json,
+    RankedEvent,
+    RefusedError,
+    all_accepted,
+    decided,
+    ranked,
+)
+from bandit_forest.client.sending import request_json
 from bandit_forest.errors import refuse
 
 __all__ = [
@@ -25,12 +32,15 @@ __all__ = [
     "explain",
     "learn",
     "learn_many",
+    "rank",
     "remove_action",
     "reward",
     "reward_many",
 ]
 
 Context = Mapping[str, Any]
+Action = str | Mapping[str, Any]
+"""The name of a fixed action, or the id and the features of an offered one."""
 Result = TypeVar("Result")
 
 
@@ -49,7 +59,7 @@ class Call(Generic[Result]):
         if self.body is None:
             return {"method": "GET", "url": self.path}
         headers = {"content-type": "application/json"}
-        return {"method": "POST", "url": self.path, "content": _json(self.body), "headers": headers}
+        return {"method": "POST", "url": self.path, "content": request_json(self.body), "headers": headers}
 
     def result(self, response: httpx.Response) -> Result:
         """Read the answer, or raise the refusal."""
@@ -107,6 +117,25 @@ def decide_many(
     return Call("/v1/decide/batch", body, lambda answer: _batch(answer, "decisions", decided))
 
 
+def rank(
+    context: Context,
+    *,
+    actions: Iterable[Mapping[str, Any]],
+    event_id: str | None = None,
+    n_ranked: int | None = None,
+    mean_rewards: bool = False,
+) -> Call[RankedEvent]:
+    """Rank the actions that an event offers, each with its `id` and its features; the first rank is the decision.
+
+    An event_id of your own makes it safe to ask again. At most `n_ranked` ranks are answered. `mean_rewards` asks for
+    estimates.
+    """
+    offered = [dict(action) for action in actions]
+    event = {"context": dict(context), "actions": offered, "event_id": event_id, "n_ranked": n_ranked}
+    body = event | ({"mean_rewards": True} if mean_rewards else {})
+    return Call("/v1/rank", body, lambda answer: ranked(answer, [action.get("id") for action in offered]))
+
+
 def reward(event_id: str, reward: float) -> Call[None]:
     """Send the reward of an event."""
     return Call("/v1/reward", {"event_id": event_id, "reward": reward}, _nothing)
@@ -119,16 +148,16 @@ def reward_many(rewards: Mapping[str, float]) -> Call[None]:
 
 
 def learn(
-    context: Context, action: str, reward: float, *, propensity: float, event_id: str | None = None
+    context: Context, action: Action, reward: float, *, propensity: float, event_id: str | None = None
 ) -> Call[None]:
-    """Learn an event that was decided elsewhere."""
-    event = {"context": dict(context), "action": action, "reward": reward, "propensity": propensity}
+    """Learn an event that was decided elsewhere; an offered action is told with its `id` and its features."""
+    event = {"context": dict(context), "action": _plain(action), "reward": reward, "propensity": propensity}
     return Call("/v1/learn", event | {"event_id": event_id}, _nothing)
 
 
 def learn_many(
     contexts: Iterable[Context],
-    actions: Sequence[str],
+    actions: Sequence[Action],
     rewards: Sequence[float],
     *,
     propensities: Sequence[float],
@@ -136,7 +165,8 @@ def learn_many(
 ) -> Call[None]:
     """Learn events that were decided elsewhere, with one request; those that are not refused count."""
     given = [dict(context) for context in contexts]
-    columns = {"action": actions, "reward": rewards, "propensity": propensities, "event_id": event_ids}
+    taken = [_plain(action) for action in actions]
+    columns = {"action": taken, "reward": rewards, "propensity": propensities, "event_id": event_ids}
     lists = [given, *(_column(values, f"{name}s", len(given)) for name, values in columns.items())]
     events = [dict(zip(("context", *columns), row, strict=True)) for row in zip(*lists, strict=True)]
     return Call("/v1/learn/batch", {"events": events}, lambda answer: _nothing(_batch(answer, "events", _nothing)))
@@ -184,6 +214,11 @@ def _event(
     return {"context": dict(context)} | {name: value for name, value in event.items() if value is not None}
 
 
+def _plain(action: Action) -> str | Json:
+    """Return an action as JSON has it."""
+    return dict(action) if isinstance(action, Mapping) else action
+
+
 def _column(values: Sequence[Any] | None, name: str, n_events: int) -> Sequence[Any]:
     if values is None:
         return [None] * n_events
@@ -205,24 +240,3 @@ def _batch(answer: Json, field: str, read: Callable[..., Any]) -> list[Any]:
 
 def _nothing(_: object, *, durable: bool = True) -> None:  # noqa: ARG001, as `decided` takes it
     return None
-
-
-def _json(body: Json) -> bytes:
-    """Return JSON; a number that JSON does not have is refused with its place."""
-    try:
-        return json.dumps(body, allow_nan=False, ensure_ascii=False).encode()
-    except ValueError:
-        place, value = next(_not_finite(body, "$"))
-        refuse(place, "a request", "a finite number", value)
-
-
-def _not_finite(value: Any, place: str) -> Any:
-    """Yield the places of numbers that are not finite."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _not_finite(inner, f"{place}.{name}")
-    elif isinstance(value, (list, tuple)):
-        for number, inner in enumerate(value):
-            yield from _not_finite(inner, f"{place}[{number}]")
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield place, value

@@ -79,6 +79,7 @@ class Client:
 
     decide = _waiting(calls.decide)
     decide_many = _waiting(calls.decide_many)
+    rank = _waiting(calls.rank)
     reward = _waiting(calls.reward)
     reward_many = _waiting(calls.reward_many)
     learn = _waiting(calls.learn)
@@ -119,6 +120,7 @@ class AsyncClient:
 
     decide = _awaiting(calls.decide)
     decide_many = _awaiting(calls.decide_many)
+    rank = _awaiting(calls.rank)
     reward = _awaiting(calls.reward)
     reward_many = _awaiting(calls.reward_many)
     learn = _awaiting(calls.learn)

@@ -1,0 +1,111 @@
+"""The client, against a real service whose events offer their own actions."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+from running import ADMIN_KEY, KEY, Running
+
+from bandit_forest.client import AsyncClient, BatchRefusedError, Client, RankedEvent, RefusedError
+from bandit_forest.errors import InvalidArgumentError
+from offered import CONTEXT, OFFER, write_offered_project
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
+    project = write_offered_project(tmp_path_factory.mktemp("offered"), more=keys)
+    with Running(project, environment={"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}) as running:
+        yield running
+
+
+@pytest.fixture
+def client(service):
+    with Client(service.address, key=KEY) as made:
+        yield made
+
+
+def test_a_ranking_has_ids_as_they_were_given_and_is_rewarded_like_a_decision(client):
+    event = client.rank(CONTEXT, actions=OFFER, event_id="visit / 1", mean_rewards=True)
+    assert isinstance(event, RankedEvent)
+    assert (event.event_id, event.durable, event.model_version) == ("visit / 1", True, 0)
+    assert event.action == event.actions[0]
+    assert set(event.actions) == set(event.propensities) == set(event.mean_rewards) == {"a17", 18}
+    assert event.propensities[event.action] == event.propensity
+    assert sum(event.propensities.values()) == pytest.approx(1.0)
+    assert client.rank(CONTEXT, actions=OFFER, event_id="visit / 1", mean_rewards=True) == event
+    client.reward("visit / 1", 1.0)
+    assert client.explain("visit / 1")["reward"] == 1.0
+
+
+def test_only_the_ranks_that_were_asked_for_are_told(client):
+    first = client.rank(CONTEXT, actions=iter(OFFER), n_ranked=1)
+    assert first.actions == [first.action] == list(first.propensities)
+    assert first.mean_rewards is None
+    assert client.rank(CONTEXT, actions=OFFER).event_id != first.event_id
+
+
+def test_a_ranking_that_is_asked_for_again_with_another_offer_is_refused(client):
+    client.rank(CONTEXT, actions=OFFER, event_id="twice")
+    with pytest.raises(RefusedError) as refused:
+        client.rank(CONTEXT, actions=OFFER[:1], event_id="twice")
+    assert (refused.value.status, refused.value.code) == (409, "event_conflict")
+
+
+@pytest.mark.parametrize(
+    ("actions", "place"),
+    [
+        ([], "$.actions"),
+        ([{"price": 1, "kind": "phone"}], "$.actions[0].id"),
+        ([OFFER[0], OFFER[0]], "$.actions"),
+        ([OFFER[0], {**OFFER[1], "price": "dear"}], "$.actions[1].price"),
+        ([OFFER[0], {"id": 18, "price": 3.5}], "$.actions[1].kind"),
+    ],
+    ids=["nothing offered", "no id", "the same id", "a wrong feature", "no feature"],
+)
+def test_a_refusal_tells_what_and_where(client, actions, place):
+    with pytest.raises(RefusedError) as refused:
+        client.rank(CONTEXT, actions=actions)
+    assert (refused.value.status, refused.value.code, refused.value.path) == (422, "invalid_request", place)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_json_does_not_have_is_refused_before_it_is_sent(client, value):
+    with pytest.raises(InvalidArgumentError, match=r"The '\$.actions\[1\].price' of a request must be a finite number"):
+        client.rank(CONTEXT, actions=[OFFER[0], {**OFFER[1], "price": value}])
+    with pytest.raises(InvalidArgumentError, match=r"The '\$.action.price' of a request must be a finite number"):
+        client.learn(CONTEXT, {**OFFER[0], "price": value}, 1.0, propensity=0.5)
+
+
+def test_events_from_elsewhere_are_learned_with_the_features_of_their_action(client):
+    client.learn(CONTEXT, OFFER[0], 0.5, propensity=0.25, event_id="theirs")
+    assert (client.explain("theirs")["action"], client.explain("theirs")["reward"]) == ("a17", 0.5)
+    client.learn_many([CONTEXT] * 2, OFFER, [0.5, 1], propensities=[0.5, 0.25], event_ids=["l1", "l2"])
+    assert client.explain("l2")["action"] == 18
+    with pytest.raises(BatchRefusedError) as refused:
+        client.learn_many([CONTEXT] * 2, [OFFER[0], {"id": 18}], [0.5, 1], propensities=[0.5, 0.25])
+    assert refused.value.path == "$.events[1].action.kind"
+    assert [isinstance(result, RefusedError) for result in refused.value.results] == [False, True]
+
+
+def test_what_is_for_fixed_actions_is_refused(service, client):
+    with pytest.raises(RefusedError) as refused:
+        client.decide(CONTEXT)
+    assert (refused.value.status, refused.value.code) == (404, "wrong_project")
+    with Client(service.address, key=ADMIN_KEY) as admin:
+        assert admin.actions() == {}
+
+
+def test_the_same_without_blocking(service):
+    async def use() -> None:
+        async with AsyncClient(service.address, key=KEY) as client:
+            events = await asyncio.gather(*(client.rank(CONTEXT, actions=OFFER) for _ in range(3)))
+            await client.reward_many({event.event_id: 1.0 for event in events})
+            await client.learn(CONTEXT, OFFER[1], 0.5, propensity=0.5)
+
+    asyncio.run(use())
+    with Client() as client:
+        parameters = list(inspect.signature(client.rank).parameters)
+    assert parameters == ["context", "actions", "event_id", "n_ranked", "mean_rewards"]
