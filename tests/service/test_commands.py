@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import socket
 import subprocess
 import sys
@@ -12,10 +13,31 @@ import pytest
 from projects import Decider
 from running import CONTEXT, Running, write_project
 
-from bandit_forest import Bandit
+from bandit_forest import Bandit, PairBandit
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeature
 from bandit_forest.cli import main
+from bandit_forest.client import Client
 from bandit_forest.service.config.project_file import load_project
+from offered import context, offer, write_offered_project
+
+LEARNED = """
+[project]
+warm_up_events = 30
+[context.age]
+kind = "numeric"
+missing = true
+[context.member]
+kind = "boolean"
+missing = true
+[offered.price]
+kind = "numeric"
+missing = true
+[offered.kind]
+kind = "categorical"
+missing = true
+[forest]
+n_trees = 5
+"""
 
 
 @pytest.fixture
@@ -49,6 +71,18 @@ def test_init_writes_a_project_that_can_be_served_and_never_over_another(run, tm
     assert load_project(project).name == "offers"
     assert "cannot be written" in run("init", project)
     assert "cannot be written" in run("init", tmp_path / "nowhere" / "offers.toml")
+
+
+def test_init_writes_a_project_of_offered_actions_that_ranks_at_once(run, tmp_path):
+    project = tmp_path / "articles.toml"
+    assert str(project) in run("init", "--offered", project)
+    context = {"age": 42, "country": "FR", "member": True}
+    actions = [{"id": n, "price": 5.5 * n, "kind": "phone", "reduced": n == 1} for n in range(3)]
+    with Running(project) as service:
+        ranked = service.post("/v1/rank", {"context": context, "actions": actions})
+        assert {one["id"] for one in ranked["ranking"]} == {0, 1, 2}
+        service.post("/v1/reward", {"event_id": ranked["event_id"], "reward": 1})
+    assert "byte for byte" in run("verify", project)
 
 
 def test_serve_refuses_a_wrong_project_with_its_line(run, tmp_path):
@@ -135,6 +169,46 @@ def test_actions_are_listed_and_changed_from_the_command_line(run, tmp_path, mon
         run("actions", "enable", "gold", project)
         assert "disabled" not in run("actions", "list", project)
         assert "no action 'tin'" in run("actions", "disable", "tin", project)
+
+
+def test_actions_that_are_offered_are_not_listed_or_changed(run, tmp_path):
+    project = write_offered_project(tmp_path)
+    with Running(project) as service:
+        project.write_text(project.read_text() + f"[server]\nport = {service.port}\n")
+        assert run("actions", "list", project) == ""
+        assert "is for projects whose actions are fixed" in run("actions", "add", "lead", project)
+
+
+def test_a_saved_bandit_of_offered_actions_is_served_and_taken_back(run, tmp_path):
+    bandit = PairBandit(warm_up_events=30, forest={"n_trees": 5})
+    rng = random.Random(1)
+    for _ in range(200):  # its features are learned
+        given, offered = context(rng), offer(rng)
+        decision = bandit.decide(given, actions=offered)
+        taken = next(action for action in offered if action["id"] == decision.action)
+        bandit.learn(decision, reward=float((given["age"] >= 50) == ((taken["price"] or 0) >= 10)))
+    bandit.save(tmp_path / "saved.bandit")
+    project = tmp_path / "articles.toml"
+    project.write_text(LEARNED)
+    with Running(project, options=["--from", str(tmp_path / "saved.bandit")]) as service:
+        assert service.get("/v1/status")["model_version"] == 200
+        given, offered = context(rng), offer(rng)
+        with Client(service.address) as client:
+            for number in range(20):
+                event = client.rank(given, actions=offered, event_id=f"e{number}")
+                assert event.action == bandit.decide(given, actions=offered, key=f"e{number}").action
+            client.reward("e0", 1.0)
+    with Running(project) as service:  # and the folder goes on without it
+        again = PairBandit.from_bytes(service.http.get("/v1/model").content)
+    assert again.version == 201
+    assert "byte for byte" in run("verify", project)
+    assert "new, to begin with" in run("serve", project, "--from", tmp_path / "saved.bandit")
+
+
+def test_a_saved_bandit_of_the_other_kind_is_refused(run, tmp_path):
+    Bandit(actions=["a", "b"], features={"age": NumericFeature(thresholds=(1,))}).save(tmp_path / "fixed.bandit")
+    project = write_offered_project(tmp_path)
+    assert "does not hold a PairBandit" in run("serve", project, "--from", tmp_path / "fixed.bandit")
 
 
 def test_a_saved_bandit_is_served_and_taken_back(run, tmp_path):

@@ -34,14 +34,19 @@ def register(app: typer.Typer) -> None:
     app.add_typer(changes, name="actions")
 
 
-def init(project: ProjectFile = _FILE) -> None:
+def init(
+    project: ProjectFile = _FILE,
+    offered: Annotated[
+        bool, typer.Option("--offered", help="A project whose events offer their own actions, with features.")
+    ] = False,
+) -> None:
     """Write a commented example of a project file."""
     with _service_extra():
         from bandit_forest.service.config.project_file import example_project
 
     try:
         with project.open("x", encoding="utf-8") as file:
-            file.write(example_project())
+            file.write(example_project(is_offered=offered))
     except OSError as error:
         raise InvalidArgumentError(f"'{project}' cannot be written: {error.strerror}.") from error
     typer.echo(f"Written: {project}. Serve it with: bandit-forest serve {project}")
@@ -52,7 +57,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Where to listen; else as the project says.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = None,
     saved: Annotated[
-        Path | None, typer.Option("--from", help="A saved Bandit with which a new storage folder begins.")
+        Path | None, typer.Option("--from", help="A saved Bandit or PairBandit with which a new storage folder begins.")
     ] = None,
 ) -> None:
     """Serve decisions over HTTP until stopped."""
@@ -136,8 +141,11 @@ def migrate(
 def list_actions(project: ProjectFile = _FILE) -> None:
     """List the actions with their states."""
     with _client(project) as client:
-        for name, state in client.actions().items():
-            typer.echo(f"{state:9} {name}")
+        listed = client.actions()
+    for name, state in listed.items():
+        typer.echo(f"{state:9} {name}")
+    if not listed:
+        typer.echo("The actions are offered by each event.", err=True)
 
 
 def add(name: ActionName, project: ProjectFile = _FILE) -> None:

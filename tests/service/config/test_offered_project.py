@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bandit_forest.bandit import CategoricalFeature, NumericFeature
+from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeature
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.service.config.offered import OfferedSettings
-from bandit_forest.service.config.project_file import parse_project
+from bandit_forest.service.config.project_file import example_project, parse_project
 
 OFFERED = """[context.member]
 kind = 'boolean'
@@ -29,6 +29,27 @@ def test_offered_features_are_of_the_kinds_of_the_context() -> None:
     assert (project.actions, project.action_names) == (None, ())
     assert (project.limits.offered_actions, project.limits.offered_bytes) == (256, 2**18)
     assert isinstance(project.settings, OfferedSettings)
+
+
+def test_the_example_of_offered_actions_is_right_also_where_it_is_commented_out() -> None:
+    text = example_project(is_offered=True)
+    project = parse_project(text, name="articles.toml")
+    assert set(project.context) == {"age", "country", "member"}
+    assert project.offered == {
+        "price": NumericFeature(),
+        "kind": CategoricalFeature(max_values=20),
+        "reduced": BooleanFeature(),
+    }
+    names = ("n_names", "max_nodes", "[forest.", "log_capacity", "gamma_scale", "offered_", "default")
+    wanted = tuple(f"# {name}" for name in names)
+    lines = [line.removeprefix("# ") if line.startswith(wanted) else line for line in text.splitlines()]
+    whole = parse_project("\n".join(lines), name="all.toml")
+    forest = whole.settings.forest
+    assert forest["growth"].pop("log_capacity") == 2**21
+    own = project.settings.forest
+    assert own["growth"].pop("log_capacity") is None
+    assert forest == own  # what else is commented out are the defaults
+    assert (whole.limits, whole.reward.default) == (project.limits, 0.0)
 
 
 @pytest.mark.parametrize(

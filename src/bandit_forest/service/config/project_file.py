@@ -50,15 +50,24 @@ class Document(Table, frozen=True):
     server: Server = Server()
 
 
-def example_project() -> str:
+def example_project(*, is_offered: bool = False) -> str:
     """Return a commented project file that can be served as it is.
+
+    Parameters
+    ----------
+    is_offered
+        Whether each event offers its own actions.
 
     Examples
     --------
     >>> parse_project(example_project(), name="example.toml").actions.names
     ('discount', 'free shipping', 'nothing')
+    >>> list(parse_project(example_project(is_offered=True), name="example.toml").offered)
+    ['price', 'kind', 'reduced']
     """
-    return files("bandit_forest.service.config").joinpath("example.toml").read_text(encoding="utf-8")
+    folder = files("bandit_forest.service.config") / "example"
+    parts = ("offered.toml" if is_offered else "fixed.toml", "rest.toml")
+    return "\n".join((folder / part).read_text(encoding="utf-8") for part in parts)
 
 
 def load_project(path: str | os.PathLike[str]) -> Project:
@@ -90,7 +99,7 @@ def parse_project(text: str, *, name: str) -> Project:
     >>> parse_project(example_project().replace("n_trees = 100", "n_trees = 0"), name="offers.toml")
     Traceback (most recent call last):
         ...
-    bandit_forest.errors.InvalidArgumentError: offers.toml, line 44: The 'n_trees' of BanditForest must be an int in \
+    bandit_forest.errors.InvalidArgumentError: offers.toml, line 37: The 'n_trees' of BanditForest must be an int in \
 [1, 1048576]. Got 0 instead.
     """
     try:
