@@ -6,7 +6,8 @@
 The service runs in a process of its own, with a durable journal, 100 trees and 100 variables; this process is the
 client, over loopback with connections that stay open. On an idle machine with two cores. `--before` names the Python
 of another version of the package: the two are measured in turns. Shown are the medians, and of the ratios of all turns
-the median and the range.
+the median and the range. Where the default forests of the two versions differ, `--growth Elimination` compares what is
+around them.
 """
 
 from __future__ import annotations
