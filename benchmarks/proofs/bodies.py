@@ -81,6 +81,7 @@ def _project(folder: Path, *, is_offered: bool) -> Project:
             "member": BooleanFeature(),
         },
         forest={"n_trees": 3},
+        warm_up_events=200,
         limits=Limits(waiting_events=500, remembered_events=500),
         storage=Storage(folder=folder, queued_operations=10_000_000),
     )

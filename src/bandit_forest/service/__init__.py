@@ -1,7 +1,8 @@
 """A decision service: decide now, reward later, and nothing that was acknowledged is lost.
 
-It is a `Bandit` with a journal and HTTP around it. `http` parses and checks a request once, into a typed value. One of
-the `operations` applies it to the state in `domain`. The `journal` makes it durable, and then it is answered.
+It is a `Bandit`, or a `PairBandit` where each event offers its own actions, with a journal and HTTP around it. `http`
+parses and checks a request once, into a typed value. One of the `operations` applies it to the state in `domain`. The
+`journal` makes it durable, and then it is answered.
 
 | room | what is decided there |
 |---|---|
