@@ -12,8 +12,21 @@ PATHS = (
     *("/v1/decide", "/v1/decide/batch", "/v1/reward", "/v1/reward/batch", "/v1/learn", "/v1/learn/batch"),
     *("/v1/actions/add", "/v1/actions/disable", "/v1/actions/enable", "/v1/actions/remove"),
 )
-RANK_PATHS = ("/v1/rank", "/v1/rank", "/v1/reward", "/v1/reward/batch", "/v1/learn", "/v1/learn/batch", "/v1/decide")
-_LISTS = {"/v1/decide/batch": "events", "/v1/reward/batch": "rewards", "/v1/learn/batch": "events"}
+RANK_PATHS = (
+    "/v1/rank",
+    "/v1/rank/batch",
+    "/v1/reward",
+    "/v1/reward/batch",
+    "/v1/learn",
+    "/v1/learn/batch",
+    "/v1/decide",
+)
+_LISTS = {
+    "/v1/decide/batch": "events",
+    "/v1/rank/batch": "events",
+    "/v1/reward/batch": "rewards",
+    "/v1/learn/batch": "events",
+}
 _WEIRD: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 2**53, 2**63, 2**64, -(2**63) - 1, 10**400, 1e308, -1e308, 5e-324, 0.5, 1.0000001),
     *("", "a", "x" * 300, "\x00", "\u2028", "\ud800", "\U0001f600", "constructor", "__proto__", "../..", "%00", "$.a"),

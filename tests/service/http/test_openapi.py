@@ -76,6 +76,7 @@ BODIES = {
 
 OFFERED_BODIES = {
     "/v1/rank": {"context": OFFER_CONTEXT, "actions": OFFER, "event_id": "fuzz", "n_ranked": 1, "mean_rewards": True},
+    "/v1/rank/batch": {"events": [{"context": OFFER_CONTEXT, "actions": OFFER, "event_id": "fuzz"}]},
     "/v1/reward": BODIES["/v1/reward"],
     "/v1/reward/batch": BODIES["/v1/reward/batch"],
     "/v1/learn": {"context": OFFER_CONTEXT, "action": OFFER[0], "reward": 1, "propensity": 0.5, "event_id": "fuzz"},

@@ -43,6 +43,35 @@ def test_a_ranking_has_ids_as_they_came_and_its_propensities(service: Running) -
     assert service.post("/v1/rank", {"context": CONTEXT, "actions": OFFER})["event_id"] != without["event_id"]
 
 
+def test_a_batch_is_what_one_after_the_other_would_be(service: Running) -> None:
+    body = {"context": CONTEXT, "actions": OFFER}
+    alone = service.post("/v1/rank", body | {"event_id": "b1"})
+    before = service.state()["decisions"]
+    events = [
+        *(body | {"event_id": name} for name in ("b1", "b2", "b2")),
+        *(body | {"event_id": name, "n_ranked": 1} for name in ("b1", "b3")),
+        *(
+            body | {"actions": []},
+            {"context": CONTEXT, "actions": [{"id": 1}]},
+            body | {"actions": [OFFER[0], OFFER[0]]},
+        ),
+    ]
+    told = service.post("/v1/rank/batch", {"events": events})["rankings"]
+    assert told[0] == alone
+    assert told[1] == told[2] == service.post("/v1/rank", body | {"event_id": "b2"})
+    assert len(told[4]["ranking"]) == 1
+    refusals = [
+        (number, one["error"]["code"], one["error"]["path"]) for number, one in enumerate(told) if "error" in one
+    ]
+    assert refusals == [
+        (3, "event_conflict", "$.events[3].event_id"),
+        (5, "invalid_request", "$.events[5].actions"),
+        (6, "invalid_request", "$.events[6].actions[0].kind"),
+        (7, "action_conflict", "$.events[7].actions"),
+    ]
+    assert service.state()["decisions"] == before + 2
+
+
 def test_rewards_and_events_from_elsewhere_are_learned_alone_and_in_batches(service: Running) -> None:
     before = service.get("/v1/status")["model_version"]
     event = {"context": CONTEXT, "action": OFFER[1], "reward": 1, "propensity": 0.5}

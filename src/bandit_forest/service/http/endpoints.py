@@ -73,6 +73,7 @@ ENDPOINTS = (
 """What a project with fixed actions answers."""
 OFFERED_ENDPOINTS = (
     Endpoint("/v1/rank", rank.rank, (*_DECIDE_CODES, "action_conflict")),
+    Endpoint("/v1/rank/batch", rank.rank_many, items="events"),
     *_REWARD_ENDPOINTS,
     Endpoint("/v1/learn", reward.learn_offered, _LEARN_CODES),
     Endpoint("/v1/learn/batch", reward.learn_offered_many, items="events"),

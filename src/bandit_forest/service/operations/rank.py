@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from bandit_forest.bandit.pairs.decisions import Read
@@ -9,6 +11,7 @@ from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
+from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.entries import DECIDE, Entry
 from bandit_forest.service.operations.checks import (
     check_n_ranked,
@@ -20,9 +23,9 @@ from bandit_forest.service.operations.checks import (
 )
 from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import RankRequest
-from bandit_forest.service.operations.results import Rank, Ranked, Result
+from bandit_forest.service.operations.results import Rank, Ranked, RankedBatch, Refusal, Result, refusal
 
-__all__ = ["estimates_of", "rank"]
+__all__ = ["rank", "rank_many"]
 
 _encode = msgspec.json.Encoder().encode
 
@@ -30,6 +33,24 @@ _encode = msgspec.json.Encoder().encode
 def rank(service: ServiceContext, request: RankRequest) -> Result[Ranked]:
     """Rank the actions that an event offers; a known one gets the ranking that it got before."""
     service.check_storage()
+    return Result(_rank(service, request), service.journal.tail)
+
+
+def rank_many(service: ServiceContext, items: Iterable[RankRequest | InvalidRequestError]) -> Result[RankedBatch]:
+    """Rank a batch: what `rank` would do one after the other. Each item is answered or refused on its own."""
+    service.check_storage()
+    answers: list[Ranked | Refusal] = []
+    for number, item in enumerate(items):
+        try:
+            if isinstance(item, InvalidRequestError):
+                raise item
+            answers.append(_rank(service, item))
+        except ServiceError as error:
+            answers.append(refusal(error if error is item else error.within(f"$.events[{number}]")))
+    return Result(RankedBatch(answers), service.journal.tail)
+
+
+def _rank(service: ServiceContext, request: RankRequest) -> Ranked:
     event = known_event(service, request.event_id)
     offer, context, actions = check_offer(service.state, request.context, request.actions)
     n_ranked = check_n_ranked(request.n_ranked, len(offer.ids))
@@ -42,8 +63,8 @@ def rank(service: ServiceContext, request: RankRequest) -> Result[Ranked]:
         check_same(service, event, mark)
     answer = _answer(event)
     if request.mean_rewards:
-        answer.mean_rewards = estimates_of(service.state, offer)
-    return Result(answer, service.journal.tail)
+        answer.mean_rewards = _estimates(service.state, offer)
+    return answer
 
 
 def _rank_new(
@@ -91,7 +112,7 @@ def _answer(event: Event) -> Ranked:
     return Ranked(event.event_id, offer.ids[event.action], event.propensity, ranking, event.model_version)
 
 
-def estimates_of(state: State, offer: Offer) -> dict[str, float] | None:
+def _estimates(state: State, offer: Offer) -> dict[str, float] | None:
     """Return the estimates of the offered actions by their ids as texts; None while warming up."""
     bandit = state.pairs
     means = zip(offer.ids, bandit.model.mean_rewards(offer), strict=True)

@@ -23,6 +23,7 @@ __all__ = [
     "Problem",
     "Rank",
     "Ranked",
+    "RankedBatch",
     "Refusal",
     "Result",
     "Rewarded",
@@ -119,6 +120,12 @@ class DecisionBatch(Answer):
     """Each a `Decision` or a `Refusal`, in the order of the events."""
 
     decisions: Sequence[Any]
+
+
+class RankedBatch(Answer):
+    """Each a `Ranked` or a `Refusal`, in the order of the events."""
+
+    rankings: Sequence[Any]
 
 
 class RewardedBatch(Answer):
