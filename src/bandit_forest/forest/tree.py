@@ -114,10 +114,10 @@ class TreeView:
     variables
         The variables of the forest.
     action_names
-        The name of each action.
+        The name of each action; None: the leaves are of pairs, with one mean reward each.
     """
 
-    def __init__(self, nodes: Nodes, max_depth: int, variables: Variables, action_names: Sequence[str]) -> None:
+    def __init__(self, nodes: Nodes, max_depth: int, variables: Variables, action_names: Sequence[str] | None) -> None:
         self.nodes = nodes
         self.max_depth = max_depth
         self._variables = variables
@@ -169,9 +169,9 @@ class TreeView:
         action = int(remaining[0])
         mean = float(self.nodes.mean_rewards[node, action])
         known = not np.isnan(mean)
-        note = f"{mean:.3f} · {_events(events)}" if known else _events(events)
+        title, *note = [*self._name(action), *([f"{mean:.3f}"] if known else []), _events(events)]
         level = min(max(mean, 0.0), 1.0) if known else None
-        return Box(self._action_names[action], note, events, colour=action, level=level)
+        return Box(title, " · ".join(note), events, colour=action, level=level)
 
     def _sum_box(self, nodes: NDArray[np.intp]) -> Box:
         """Sum up a node and those below it: how many leaves, and what most of their events find best."""
@@ -183,9 +183,8 @@ class TreeView:
             return Box(title, _events(events), events, kind="more")
         weights = self.nodes.visits[leaves[chosen >= 0]]
         action = int(np.bincount(chosen[chosen >= 0], weights=weights).argmax())
-        return Box(
-            title, f"mostly {self._action_names[action]} · {_events(events)}", events, kind="more", colour=action
-        )
+        note = [*(f"mostly {name}" for name in self._name(action)), _events(events)]
+        return Box(title, " · ".join(note), events, kind="more", colour=action)
 
     def _test(self, node: int) -> str:
         return self._variables.test(int(self.nodes.variable[node]), int(self.nodes.threshold[node]))
@@ -219,8 +218,13 @@ class TreeView:
             return f"exploring {len(remaining)} actions ({events})"
         action = int(remaining[0])
         mean = self.nodes.mean_rewards[node, action]
-        estimate = "" if np.isnan(mean) else f"mean reward {mean:.3f}, "
-        return f"{self._action_names[action]} ({estimate}{events})"
+        estimate = [] if np.isnan(mean) else [f"mean reward {mean:.3f}"]
+        title, *note = [*self._name(action), *estimate, events]
+        return f"{title} ({', '.join(note)})"
+
+    def _name(self, action: int) -> list[str]:
+        """Return the name of an action, or nothing where the leaves are of pairs."""
+        return [] if self._action_names is None else [self._action_names[action]]
 
 
 def _events(number: int) -> str:

@@ -220,3 +220,21 @@ def test_wrong_calls_are_refused_and_change_nothing(call, parameter):
 def test_wrong_parameters_are_refused(parameters, parameter):
     with pytest.raises(InvalidArgumentError, match=f"The '{parameter}' of PairForest"):
         PairForest(**SIZES | parameters)
+
+
+def test_a_tree_tells_one_mean_reward_in_each_leaf():
+    forest = PairForest(n_context_variables=1, n_action_variables=1, n_trees=1, seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(2000):
+        context, action = rng.integers(0, 2, (2, 1))
+        forest.learn(context, action, float(context[0] and action[0]), propensity=0.5)
+    tree = forest.tree(0)
+    first, *leaves = tree.to_text().splitlines()
+    assert first == "if x1:"
+    assert [leaf.partition(": ")[2][:15] for leaf in leaves] == [
+        "mean reward 0.9",
+        "mean reward 0.0",
+        "mean reward 0.0",
+    ]
+    assert ">0.999<" in tree.to_svg()
+    assert "mostly" not in tree.to_svg(max_depth=1)

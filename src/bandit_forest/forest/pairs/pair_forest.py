@@ -330,12 +330,12 @@ class PairForest:
         Examples
         --------
         >>> PairForest(n_context_variables=1, n_action_variables=1).tree(0).to_text()
-        'pair (mean reward 0.000, 0 events)'
+        'mean reward 0.000 (0 events)'
         """
         owner = f"{type(self).__name__}.tree"
         checked = check_int(number, "number", owner, low=0, high=self._parameters["n_trees"] - 1)
         nodes = GreedyNodes(**self._core.nodes(checked))
-        return TreeView(nodes, self._core.max_depth(checked), self._variables, ("pair",))
+        return TreeView(nodes, self._core.max_depth(checked), self._variables, None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the forest to a file, whole or not at all."""

@@ -27,7 +27,7 @@ export function rewardChart(place, status) {
 export function decisionsChart(place, status) {
   const past = stretches(status.history, Math.ceil(place.clientWidth / 10)).filter((stretch) => Object.keys(stretch.decisions).length > 0);
   if (past.length === 0) return place.replaceChildren(nothing("No decisions yet."));
-  const layers = groups(status.actions);
+  const layers = status.offers ? [{ label: "decisions", colour: 0, names: ["offered"] }] : groups(status.actions);
   const taken = (layer, stretch) => layer.names.reduce((sum, name) => sum + (stretch.decisions[name] ?? 0), 0);
   const tallest = Math.max(...past.map((stretch) => layers.reduce((sum, layer) => sum + taken(layer, stretch), 0)));
   const frame = makeFrame(place, past, 0, tallest, count);

@@ -4,6 +4,7 @@ import { Absent, KeyNeeded, forgetKey, getBlob, getJson, hasKey, keepKey } from 
 import { decisionsChart, nothing, rewardChart } from "./charts.js";
 import { byId, make, plural } from "./dom.js";
 import { evaluationParts } from "./evaluation.js";
+import { importanceBySide, offerExplanation, propensityList } from "./offers.js";
 import { actionTable, decisionRow, explanation, importanceList, tiles } from "./sections.js";
 
 const OFTEN = 2_000;
@@ -52,9 +53,11 @@ function showStatus() {
   tell("alarm", status.storage_failing ? `The journal cannot be written: ${status.storage_failure ?? "unknown reason"}. ${plural(status.queued, "operation waits", "operations wait")} in memory.` : "");
   tell("news", status.warm_up_left > 0 ? `Warming up: ${plural(status.warm_up_left, "more lesson is", "more lessons are")} needed to learn the features. Until then decisions are uniform.` : "");
   places = new Map(status.actions.map((action, place) => [action.name, place]));
+  document.querySelector("main").classList.toggle("offered", status.offers);
   document.querySelector("main").hidden = false;
   byId("tiles").replaceChildren(...tiles(status));
-  byId("actions").replaceChildren(actionTable(status.actions));
+  if (status.offers) byId("propensities").replaceChildren(propensityList(status));
+  else byId("actions").replaceChildren(actionTable(status.actions));
   drawCharts();
 }
 
@@ -85,7 +88,8 @@ async function explain(details, event) {
   const panel = make("div", { class: "explanation" }, "…");
   details.append(panel);
   try {
-    panel.replaceChildren(...explanation(await getJson(`/v1/explain/${encodeURIComponent(event.event_id)}`), places));
+    const told = await getJson(`/v1/explain/${encodeURIComponent(event.event_id)}`);
+    panel.replaceChildren(...(status.offers ? offerExplanation(told) : explanation(told, places)));
   } catch (error) {
     panel.textContent = error.message;
   }
@@ -97,7 +101,9 @@ async function showEvaluation() {
 
 async function showImportance() {
   byId("importance").replaceChildren(
-    await getJson("/v1/importance").then((answer) => importanceList(answer.variables)).catch(orNothing),
+    await getJson("/v1/importance")
+      .then((answer) => (status.offers ? importanceBySide(answer.features) : importanceList(answer.variables)))
+      .catch(orNothing),
   );
 }
 

@@ -43,7 +43,9 @@ export function actionTable(actions) {
   return make("table", {}, make("thead", {}, head), make("tbody", {}, rows));
 }
 
-const named = (name, place) => make("span", { class: `action ${colourOf(place)}`, title: name }, make("span", {}, name));
+// Fixed actions have a place and its colour, offered ones have neither.
+export const named = (name, place) =>
+  make("span", { class: place === undefined ? "action" : `action ${colourOf(place)}`, title: name }, make("span", {}, name));
 
 const stateOf = (action) => (action.state === "enabled" ? null : make("span", { class: "badge" }, action.state));
 
@@ -56,8 +58,13 @@ export function bar(share, colour, text) {
 export function importanceList(variables) {
   const shown = variables.filter((variable) => variable.importance > 0).slice(0, 8);
   if (shown.length === 0) return make("p", { class: "nothing" }, "The trees have not split yet.");
-  const rows = shown.map(({ name, importance }) =>
-    make("li", {}, make("span", { class: "name" }, name), bar(importance / shown[0].importance, "plain", percent(importance))),
+  return shares(shown.map(({ name, importance }) => [name, importance]), shown[0].importance);
+}
+
+// Bars of shares with their names, the largest as wide as there is room.
+export function shares(entries, largest) {
+  const rows = entries.map(([name, share]) =>
+    make("li", {}, make("span", { class: "name", title: name }, name), bar(share / largest, "plain", percent(share))),
   );
   return make("ol", { class: "importance" }, rows);
 }
@@ -68,15 +75,14 @@ export function decisionRow(event, places) {
     "summary",
     {},
     make("time", {}, clock(event.time, { exact: true })),
-    named(event.action, places.get(event.action) ?? 0),
+    named(event.action, places.get(event.action)),
     make("span", { class: "number drawn", title: "the probability with which it was drawn" }, probability(event.propensity)),
     make("span", { class: `number state ${event.state}` }, earned),
   );
 }
 
 export function explanation(told, places) {
-  const drawn = `Drawn with probability ${probability(told.propensity)} after ${plural(told.model_version, "event", "events")} learned. ${fate(told)}`;
-  if (told.explanation === null) return [make("p", {}, drawn), make("p", {}, "The forest is not made yet.")];
+  if (told.explanation === null) return [drawn(told), make("p", {}, "The forest is not made yet.")];
   const { propensities, n_trees: trees, tests } = told.explanation;
   const known = Object.values(told.mean_rewards).filter((mean) => mean !== null);
   const highest = Math.max(...known, 1e-9);
@@ -94,11 +100,16 @@ export function explanation(told, places) {
   );
   const head = make("tr", {}, ...["as seen now", "mean reward", "votes", "drawn"].map((text) => make("th", { scope: "col" }, text)));
   return [
-    make("p", {}, drawn),
+    drawn(told),
     make("table", {}, make("thead", {}, head), make("tbody", {}, rows)),
     ...tested(tests.slice(0, 10), trees),
     make("p", { class: "hint" }, `Event ${told.event_id}`),
   ];
+}
+
+export function drawn(told) {
+  const events = plural(told.model_version, "event", "events");
+  return make("p", {}, `Drawn with probability ${probability(told.propensity)} after ${events} learned. ${fate(told)}`);
 }
 
 function fate(told) {
