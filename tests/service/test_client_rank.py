@@ -6,11 +6,11 @@ import asyncio
 import inspect
 
 import pytest
+from offered_projects import CONTEXT, OFFER, write_offered_project
 from running import ADMIN_KEY, KEY, Running
 
 from bandit_forest.client import AsyncClient, BatchRefusedError, Client, RankedEvent, RefusedError
 from bandit_forest.errors import InvalidArgumentError
-from offered import CONTEXT, OFFER, write_offered_project
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import sys
 
 import pyarrow.parquet
 import pytest
+from offered_projects import context, offer, write_offered_project
 from projects import Decider
 from running import CONTEXT, Running, write_project
 
@@ -18,7 +19,6 @@ from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeat
 from bandit_forest.cli import main
 from bandit_forest.client import Client
 from bandit_forest.service.config.project_file import load_project
-from offered import context, offer, write_offered_project
 
 LEARNED = """
 [project]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.bandit.pairs.side import Side
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.forest.pairs import PairForest
+from bandit_forest.forest.rule_codec import rules_to_json
 from bandit_forest.randomness import DECISION, KEY, draw, mix
 from bandit_forest.validation import key_number
 
@@ -200,7 +200,4 @@ def _all_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         known = "n_trees, max_depth, variable_share, max_nodes, n_names, n_named_actions, seed, growth and exploration"
         raise InvalidArgumentError(f"The parameters of the forest must be among {known}: {error}.") from None
     own = ("n_context_variables", "n_action_variables", "thresholds")  # these come from the features
-    parameters = {name: value for name, value in forest.parameters.items() if name not in own}
-    for rule in ("growth", "exploration"):
-        parameters[rule] = {"rule": type(parameters[rule]).__name__, **asdict(parameters[rule])}
-    return parameters
+    return rules_to_json({name: value for name, value in forest.parameters.items() if name not in own})
