@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 from zlib import crc32
 
@@ -25,13 +26,11 @@ from bandit_forest.service.journal.journal import Journal
 
 __all__ = ["AnyLesson", "ServiceContext", "State", "fingerprint"]
 
+AnyLesson = Any  # Lesson or PairLesson, as the bandit takes it
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 _RECENT = 20
 _SLOWER = 0.9
-
-
-AnyLesson = Any  # Lesson or PairLesson, as the bandit takes it
 
 
 def fingerprint(context: dict[str, Any], *others: object) -> int:
@@ -75,13 +74,13 @@ class State:
         """Finished events, the first to be forgotten first."""
         self.recent: deque[str] = deque(maxlen=_RECENT)
 
-    @property
+    @cached_property
     def bandit(self) -> Bandit:
         """The bandit of fixed actions."""
         assert isinstance(self.learner, Bandit)
         return self.learner
 
-    @property
+    @cached_property
     def pairs(self) -> PairBandit:
         """The bandit of offered actions."""
         assert isinstance(self.learner, PairBandit)
@@ -196,7 +195,7 @@ class ServiceContext:
         self._read = clock()
         self._time = state.time
 
-    @property
+    @cached_property
     def bandit(self) -> Bandit:
         """The bandit of fixed actions."""
         return self.state.bandit
