@@ -22,6 +22,7 @@ from reference.command_line import command_line
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN_BY = {
+    "docs/actions.md": "tests/service/test_walkthrough.py",
     "docs/bandit.md": "tests/bandit/test_newcomer.py",
     "docs/evaluation.md": "tests/evaluation/test_docs.py",
     "docs/service.md": "tests/service/test_walkthrough.py",

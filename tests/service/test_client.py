@@ -85,7 +85,7 @@ def test_the_same_without_blocking(service):
 
 def test_both_clients_do_the_same_and_say_so():
     calls = [name for name in vars(calls_module) if name in calls_module.__all__ and name != "Call"]
-    assert len(calls) == 13
+    assert len(calls) == 14
     for call in calls:
         waiting, awaited = getattr(Client, call), getattr(AsyncClient, call)
         assert waiting.__name__ == awaited.__name__ == call

@@ -52,6 +52,9 @@ def test_a_ranking_that_is_asked_for_again_with_another_offer_is_refused(client)
     with pytest.raises(RefusedError) as refused:
         client.rank(CONTEXT, actions=OFFER[:1], event_id="twice")
     assert (refused.value.status, refused.value.code) == (409, "event_conflict")
+    with pytest.raises(RefusedError) as refused:
+        client.rank(CONTEXT, actions=[OFFER[0], OFFER[0]])
+    assert (refused.value.code, refused.value.path) == ("action_conflict", "$.actions")
 
 
 @pytest.mark.parametrize(
@@ -59,16 +62,31 @@ def test_a_ranking_that_is_asked_for_again_with_another_offer_is_refused(client)
     [
         ([], "$.actions"),
         ([{"price": 1, "kind": "phone"}], "$.actions[0].id"),
-        ([OFFER[0], OFFER[0]], "$.actions"),
         ([OFFER[0], {**OFFER[1], "price": "dear"}], "$.actions[1].price"),
         ([OFFER[0], {"id": 18, "price": 3.5}], "$.actions[1].kind"),
     ],
-    ids=["nothing offered", "no id", "the same id", "a wrong feature", "no feature"],
+    ids=["nothing offered", "no id", "a wrong feature", "no feature"],
 )
 def test_a_refusal_tells_what_and_where(client, actions, place):
     with pytest.raises(RefusedError) as refused:
         client.rank(CONTEXT, actions=actions)
     assert (refused.value.status, refused.value.code, refused.value.path) == (422, "invalid_request", place)
+
+
+def test_batches_are_ranked_and_partly_refused(client):
+    ids = ["many-1", "many-2", "many-3"]
+    events = client.rank_many([CONTEXT] * 3, actions=[OFFER, OFFER[:1], reversed(OFFER)], event_ids=ids, n_ranked=1)
+    assert [event.event_id for event in events] == ids
+    assert [len(event.actions) for event in events] == [1, 1, 1]
+    assert (events[1].action, events[1].propensity, events[1].durable) == ("a17", 1.0, True)
+    client.reward_many(dict.fromkeys(ids, 0.5))
+    with pytest.raises(BatchRefusedError) as refused:
+        client.rank_many([CONTEXT, CONTEXT], actions=[OFFER, []])
+    first, second = refused.value.results
+    assert isinstance(first, RankedEvent)
+    assert (second.code, second.path) == ("invalid_request", "$.events[1].actions")
+    with pytest.raises(InvalidArgumentError, match="2 items, one for each event"):
+        client.rank_many([CONTEXT] * 2, actions=[OFFER])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

@@ -1,4 +1,4 @@
-"""The walk-throughs of docs/service.md and docs/tutorial.md, run by a shell as a reader would.
+"""The walk-throughs of docs/service.md, docs/tutorial.md and docs/actions.md, run by a shell as a reader would.
 
 What they print has the shape that is shown.
 """
@@ -30,6 +30,8 @@ def shape(value: object) -> object:
     """Return the parts that stay the same from run to run: names, and values that are not numbers or sentences."""
     if isinstance(value, dict):
         return {name: shape(inner) for name, inner in value.items() if name not in ("message", "action")}
+    if isinstance(value, list):
+        return [shape(inner) for inner in value]
     return type(value).__name__ if isinstance(value, (int, float)) else value
 
 
@@ -65,10 +67,16 @@ def test_the_walk_through_works_as_it_is_written(tmp_path):
     why = json.loads((tmp_path / "why.json").read_text())
     assert max(why["mean_rewards"], key=why["mean_rewards"].get) == "free shipping"
     assert json.loads((tmp_path / "importance.json").read_text())["variables"][0]["name"] == "member"
-    assert "byte for byte" in printed[-2]
+    assert "".join(printed).count("byte for byte") == 2
     assert (tmp_path / "history.parquet").stat().st_size > 0
 
 
 def test_the_tutorial_ends_with_a_service(tmp_path):
     printed = walk(steps("tutorial.md", "Serve it"), tmp_path)
+    assert "byte for byte" in printed[-2]
+
+
+def test_offered_actions_are_ranked_by_a_service(tmp_path):
+    printed = walk(steps("actions.md", "In the service"), tmp_path)
+    assert "a17" in printed[-2]
     assert "byte for byte" in printed[-2]

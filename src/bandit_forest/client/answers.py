@@ -101,7 +101,7 @@ def decided(answer: Json, *, durable: bool = True) -> DecidedEvent:
     return DecidedEvent(**known | {"durable": durable and answer.get("durable", True)})
 
 
-def ranked(answer: Json, ids: Sequence[Any]) -> RankedEvent:
+def ranked(answer: Json, ids: Sequence[Any] = (), *, durable: bool = True) -> RankedEvent:
     """Return the ranking of an answer; estimates get the ids of the actions that were offered."""
     means = answer.get("mean_rewards")
     return RankedEvent(
@@ -112,7 +112,7 @@ def ranked(answer: Json, ids: Sequence[Any]) -> RankedEvent:
         propensities={rank["id"]: rank["propensity"] for rank in answer["ranking"]},
         model_version=answer["model_version"],
         mean_rewards=None if means is None else {own: means[str(own)] for own in ids},
-        durable=answer.get("durable", True),
+        durable=durable and answer.get("durable", True),
     )
 
 

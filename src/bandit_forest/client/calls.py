@@ -33,6 +33,7 @@ __all__ = [
     "learn",
     "learn_many",
     "rank",
+    "rank_many",
     "remove_action",
     "reward",
     "reward_many",
@@ -130,10 +131,28 @@ def rank(
     An event_id of your own makes it safe to ask again. At most `n_ranked` ranks are answered. `mean_rewards` asks for
     estimates.
     """
-    offered = [dict(action) for action in actions]
-    event = {"context": dict(context), "actions": offered, "event_id": event_id, "n_ranked": n_ranked}
-    body = event | ({"mean_rewards": True} if mean_rewards else {})
-    return Call("/v1/rank", body, lambda answer: ranked(answer, [action.get("id") for action in offered]))
+    event = _offer(context, actions, event_id, n_ranked)
+    ids = [action.get("id") for action in event["actions"]]
+    return Call(
+        "/v1/rank", event | ({"mean_rewards": True} if mean_rewards else {}), lambda answer: ranked(answer, ids)
+    )
+
+
+def rank_many(
+    contexts: Iterable[Context],
+    *,
+    actions: Sequence[Iterable[Mapping[str, Any]]],
+    event_ids: Sequence[str | None] | None = None,
+    n_ranked: int | None = None,
+) -> Call[list[RankedEvent]]:
+    """Rank what each event offers, with one request; `actions` and `event_ids` have one item per event.
+
+    When some events are refused, `BatchRefusedError` holds the rankings of the others.
+    """
+    given = list(contexts)
+    offers, names = _column(actions, "actions", len(given)), _column(event_ids, "event_ids", len(given))
+    events = [_offer(*row, n_ranked) for row in zip(given, offers, names, strict=True)]
+    return Call("/v1/rank/batch", {"events": events}, lambda answer: _batch(answer, "rankings", ranked))
 
 
 def reward(event_id: str, reward: float) -> Call[None]:
@@ -212,6 +231,11 @@ def _event(
     available = None if available_actions is None else list(available_actions)
     event = {"available_actions": available, "event_id": event_id, "action": action, "propensity": propensity}
     return {"context": dict(context)} | {name: value for name, value in event.items() if value is not None}
+
+
+def _offer(context: Context, actions: Iterable[Mapping[str, Any]], event_id: str | None, n_ranked: int | None) -> Json:
+    offered = [dict(action) for action in actions]
+    return {"context": dict(context), "actions": offered, "event_id": event_id, "n_ranked": n_ranked}
 
 
 def _plain(action: Action) -> str | Json:

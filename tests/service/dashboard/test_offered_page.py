@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+from offered_projects import context, offer, write_offered_project
 from page import Page, needs_browser
 from running import Running
-
-from offered import context, offer, write_offered_project
 
 pytestmark = needs_browser
 
