@@ -8,12 +8,6 @@
 
 namespace bandit_forest {
 
-namespace {
-
-constexpr double events_of_optimism = 20'000.0;  // after more events, upper bounds come closer to the means
-
-}  // namespace
-
 GreedyGrowth::GreedyGrowth(const GreedySettings& settings)
     : settings_(&settings),
       variables_(settings.n_variables, settings.levels),
@@ -99,8 +93,7 @@ void GreedyGrowth::plan(std::span<const Partial> estimates, ConstWords available
     const std::span<const double> all(sums);
     bounds.resize(n);
     const auto age = static_cast<double>(settings_->lifetime == 0 ? n_events : std::min(n_events, settings_->lifetime));
-    const double standard_errors = settings_->optimism * std::sqrt(std::log1p(age) / (1.0 + age / events_of_optimism));
-    upper_bounds(all.first(n), all.subspan(all.size() / 2, n), standard_errors, bounds);
+    upper_bounds(all.first(n), all.subspan(all.size() / 2, n), standard_errors(*settings_, age), bounds);
     if (linear_) {
         const std::span<const double> of_line = estimates.last(2 * n);
         for (std::size_t action = 0; action < n; ++action) {

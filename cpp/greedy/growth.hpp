@@ -34,6 +34,8 @@ class GreedyGrowth {
     // What the trees of a group estimate is added up, then what all groups estimate: the same sums whoever adds up a group.
     using Partial = double;  // by group: means of the actions, then 1 / counts; at last means and variances of the line
     static constexpr std::size_t trees_together = 4;
+    // What an event costs the linear part, about, in groups of trees.
+    std::size_t work_beside_trees() const { return linear_ ? linear_->line().multiplications() / 4096 : 0; }
     static std::size_t n_partials(const Settings& settings) {
         return n_groups(settings) * 2 * Leaves::padded(settings.n_actions) + (settings.linear ? 2 * settings.n_actions : 0);
     }

@@ -75,7 +75,7 @@ std::size_t PairForest::n_bytes() const {
 }
 
 Optimism PairForest::optimism() const {
-    return {settings_.optimism * std::sqrt(std::log1p(static_cast<double>(events_))), settings_.linear_optimism};
+    return {standard_errors(settings_, static_cast<double>(events_)), settings_.linear_optimism};
 }
 
 void PairForest::estimate_by_trees(std::span<const std::uint32_t> leaves, std::vector<double>& means,

@@ -70,6 +70,10 @@ void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, Con
     }
 }
 
+double standard_errors(const GreedySettings& settings, double events) {
+    return settings.optimism * std::sqrt(std::log1p(events) / (1.0 + events / settings.fading));
+}
+
 void upper_bounds(std::span<const double> means, std::span<const double> inverse_counts, double standard_errors,
                   std::span<double> out) {
     constexpr double least_variance = 0.02;  // an action that never earned anything may do so yet

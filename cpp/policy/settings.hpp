@@ -66,7 +66,8 @@ struct GreedySettings : Settings {
     std::uint64_t lifetime;      // events that a tree is grown from and stands for; 0 for all
     bool linear;                 // whether a linear estimate stands beside the trees
     double gamma_scale;          // exploration by inverse gap weighting with gamma_scale * cube root of the events
-    double optimism;             // on estimates raised by so many standard errors, which fade with the events
+    double optimism;             // on estimates raised by so many standard errors * sqrt(log(events))
+    double fading;               // events after which these fade; infinite: never
     double linear_optimism;      // and those of the linear part by so many of its own
 };
 

@@ -6,8 +6,9 @@ Each rule of growth brings the rules of exploration that it allows; the first of
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from bandit_forest.errors import refuse
 from bandit_forest.parameters import check_parameter, check_share
@@ -22,6 +23,7 @@ __all__ = [
     "RoundRobin",
     "UniformOverRemaining",
     "check_exploration",
+    "completed_rule",
 ]
 
 Remaining = Literal["all", "path", "inherited"]
@@ -40,8 +42,9 @@ class InverseGap:
     gamma_scale
         Rate at which exploration gives way to the best action.
     optimism
-        Number of standard errors, times sqrt(log(1 + events)), by which the trees' estimates are raised. In
-        `BanditForest` that fades: it is divided by sqrt(1 + events / 20,000).
+        Number of standard errors, times sqrt(log(1 + events)), by which the trees' estimates are raised.
+    fading
+        Number of events after which that fades: it is divided by sqrt(1 + events / fading). None: it does not fade.
     linear_optimism
         Number of standard errors by which the linear estimates are raised.
 
@@ -52,6 +55,7 @@ class InverseGap:
 
     gamma_scale: float = 100.0
     optimism: float = 0.2
+    fading: int | None = 20_000
     linear_optimism: float = 0.3
 
     def __post_init__(self) -> None:
@@ -61,6 +65,7 @@ class InverseGap:
             self,
             gamma_scale=check_parameter(self.gamma_scale, "gamma_scale", "InverseGap", rule, 0.0, 1e9, open_low=True),
             optimism=check_parameter(self.optimism, "optimism", "InverseGap", size, 0.0, 1000.0),
+            fading=None if self.fading is None else check_int(self.fading, "fading", "InverseGap", high=2**53),
             linear_optimism=check_parameter(self.linear_optimism, "linear_optimism", "InverseGap", size, 0.0, 1000.0),
         )
 
@@ -244,6 +249,17 @@ def check_exploration(exploration: object, growth: Growth, owner: str) -> Explor
         allowed = " or ".join(f"{rule.__name__}()" for rule in growth.explorations)
         refuse("exploration", owner, f"{allowed} with {type(growth).__name__}", exploration)
     return exploration
+
+
+def completed_rule(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a saved rule with the parameters that no rule had when it was saved: optimism did not fade then.
+
+    Examples
+    --------
+    >>> completed_rule({"rule": "InverseGap", "optimism": 0.2})
+    {'fading': None, 'rule': 'InverseGap', 'optimism': 0.2}
+    """
+    return {"fading": None, **saved} if saved["rule"] == "InverseGap" else dict(saved)
 
 
 def _check_choice(value: object, name: str, owner: str, choices: tuple[str, ...]) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bandit_forest.reference.elimination import first_best
-from bandit_forest.rules import RoundRobin, UniformOverRemaining
+from bandit_forest.rules import InverseGap, RoundRobin, UniformOverRemaining
 
-__all__ = ["Plan", "inverse_gap", "pick", "plan", "upper_bounds"]
+__all__ = ["Plan", "inverse_gap", "pick", "plan", "standard_errors", "upper_bounds"]
 
 _LEAST_VARIANCE = 0.02
 
@@ -66,6 +66,18 @@ def plan(
         for action in actions:
             probabilities[action] += 1.0 / len(actions)
     return Plan([probability / len(speaking) for probability in probabilities], votes, rotate=False)
+
+
+def standard_errors(rule: InverseGap, events: float) -> float:
+    """Return by how many standard errors the means of trees are raised that have learned so many events.
+
+    Examples
+    --------
+    >>> standard_errors(InverseGap(optimism=1.0, fading=100), 300.0) == math.sqrt(math.log1p(300.0)) / 2.0
+    True
+    """
+    fading = math.inf if rule.fading is None else float(rule.fading)
+    return rule.optimism * math.sqrt(math.log1p(events) / (1.0 + events / fading))
 
 
 def upper_bounds(means: Sequence[float], inverse_counts: Sequence[float], standard_errors: float) -> list[float]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bandit_forest.policy import CheckedPolicy, Decision
 from bandit_forest.randomness import DECISION, draw, draw_depth, root_key
 from bandit_forest.reference.change import ChangeDetector
-from bandit_forest.reference.exploration import inverse_gap, pick, upper_bounds
+from bandit_forest.reference.exploration import inverse_gap, pick, standard_errors, upper_bounds
 from bandit_forest.reference.growing import Event, GreedyNode, Grower
 from bandit_forest.reference.linear import LinearPart
 from bandit_forest.rules import Greedy, InverseGap
@@ -33,7 +33,6 @@ Codes = NDArray[np.uint8]
 
 _EVENTS_PER_GROWTH = 64
 _TREES_TOGETHER = 4
-_EVENTS_OF_OPTIMISM = 20_000.0  # after more events, upper bounds come closer to the means
 
 
 class GreedyReferenceTree:
@@ -248,8 +247,8 @@ class GreedyReferenceForest(CheckedPolicy):
         """Return the probability of each action."""
         actions = list(range(self.n_actions)) if available is None else available
         age = float(min(len(self._log), self.growth.lifetime or len(self._log)))
-        standard_errors = self.exploration.optimism * math.sqrt(math.log1p(age) / (1.0 + age / _EVENTS_OF_OPTIMISM))
-        bounds = upper_bounds(self._tree_means(context), self._inverse_counts(context), standard_errors)
+        errors = standard_errors(self.exploration, age)
+        bounds = upper_bounds(self._tree_means(context), self._inverse_counts(context), errors)
         if self._linear is not None:
             x, line, blend = self._linear.line.terms(context), self._linear.line, self._linear.blend
             for action, bound in enumerate(bounds):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.policy import Decision
 from bandit_forest.randomness import DECISION, KEY, draw, mix
-from bandit_forest.reference.exploration import inverse_gap, pick, upper_bounds
+from bandit_forest.reference.exploration import inverse_gap, pick, standard_errors, upper_bounds
 from bandit_forest.reference.greedy import GreedyReferenceForest
 from bandit_forest.reference.linear import Blend
 from bandit_forest.reference.pairs.line import PairLine
@@ -114,8 +114,8 @@ class PairReferenceForest:
     def probabilities(self, context: Any, actions: Any, names: Sequence[int] | None = None) -> list[float]:
         """Return the probability of each action that is offered."""
         rule, age = self._exploration, float(self.n_events)
-        standard_errors = rule.optimism * math.sqrt(math.log1p(age))
-        bounds = self._estimates(context, actions, names, optimism=standard_errors, of_line=rule.linear_optimism)
+        errors = standard_errors(rule, age)
+        bounds = self._estimates(context, actions, names, optimism=errors, of_line=rule.linear_optimism)
         return inverse_gap(bounds, range(len(bounds)), rule.gamma_scale * math.cbrt(age))
 
     def decide(
