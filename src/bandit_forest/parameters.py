@@ -1,4 +1,4 @@
-"""Checks of the parameters that make a policy: each gives back the clean value or refuses in one sentence."""
+"""Checks of the parameters that make a policy: each returns the clean value or refuses in one sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import numpy as np
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_number
 
-__all__ = ["MOST_ACTIONS", "MOST_CELLS", "check_names", "check_parameter", "check_share", "check_size"]
+__all__ = [
+    "MOST_ACTIONS",
+    "MOST_CELLS",
+    "check_names",
+    "check_parameter",
+    "check_share",
+    "check_size",
+]
 
 MOST_ACTIONS = 2**16
 MOST_CELLS = 2**28

@@ -6,9 +6,8 @@ Each rule of growth brings the rules of exploration that it allows; the first of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from bandit_forest.errors import refuse
 from bandit_forest.parameters import check_parameter, check_share
@@ -23,7 +22,6 @@ __all__ = [
     "RoundRobin",
     "UniformOverRemaining",
     "check_exploration",
-    "completed_rule",
 ]
 
 Remaining = Literal["all", "path", "inherited"]
@@ -249,17 +247,6 @@ def check_exploration(exploration: object, growth: Growth, owner: str) -> Explor
         allowed = " or ".join(f"{rule.__name__}()" for rule in growth.explorations)
         refuse("exploration", owner, f"{allowed} with {type(growth).__name__}", exploration)
     return exploration
-
-
-def completed_rule(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a saved rule with the parameters that no rule had when it was saved: optimism did not fade then.
-
-    Examples
-    --------
-    >>> completed_rule({"rule": "InverseGap", "optimism": 0.2})
-    {'fading': None, 'rule': 'InverseGap', 'optimism': 0.2}
-    """
-    return {"fading": None, **saved} if saved["rule"] == "InverseGap" else dict(saved)
 
 
 def _check_choice(value: object, name: str, owner: str, choices: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from bandit_forest.bandit.forests import all_parameters, takes_order
 from bandit_forest.bandit.model import WarmUpRule
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import refuse
-from bandit_forest.rules import completed_rule
+from bandit_forest.forest.rule_codec import completed_rule
 from bandit_forest.validation import check_int
 
 __all__ = ["BanditSettings", "declared_features"]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from bandit_forest import _core
 from bandit_forest.errors import OutdatedFileError
-from bandit_forest.forest.rule_codec import rule_from_json, rules_to_json
+from bandit_forest.forest.rule_codec import completed_rule, rule_from_json, rules_to_json
 from bandit_forest.rules import (
     Elimination,
     Exploration,
@@ -18,7 +18,6 @@ from bandit_forest.rules import (
     InverseGap,
     RoundRobin,
     UniformOverRemaining,
-    completed_rule,
 )
 
 __all__ = ["CoreForest", "GreedyCore", "PairCore", "arguments_of", "header_of", "make_core", "make_pair_core"]

@@ -10,7 +10,7 @@ from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feat
 from bandit_forest.bandit.pairs.model import PairLesson, PairModel
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import DamagedFileError
-from bandit_forest.rules import completed_rule
+from bandit_forest.forest.rule_codec import completed_rule
 
 __all__ = ["parts_of", "unpack"]
 
