@@ -9,14 +9,7 @@ import numpy as np
 from bandit_forest.errors import refuse
 from bandit_forest.validation import check_number
 
-__all__ = [
-    "MOST_ACTIONS",
-    "MOST_CELLS",
-    "check_names",
-    "check_parameter",
-    "check_share",
-    "check_size",
-]
+__all__ = ["MOST_ACTIONS", "MOST_CELLS", "check_names", "check_parameter", "check_share", "check_size"]
 
 MOST_ACTIONS = 2**16
 MOST_CELLS = 2**28
