@@ -171,6 +171,7 @@ class EliminationGrowth {
     using Partial = std::uint64_t;  // words of the remaining actions of each tree
     static std::size_t n_partials(const Settings& settings) { return settings.n_trees * words_for(settings.n_actions); }
     static constexpr std::size_t trees_together = 1;
+    static std::size_t work_beside_trees() { return 0; }
     static constexpr std::uint64_t events_per_growth = 0;  // a tree grows while it learns
     static constexpr std::size_t most_until_change = 1;
     // How many events, this one being the first, lead through the same trees: any event may split a path.

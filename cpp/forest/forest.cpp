@@ -176,10 +176,8 @@ template <class Growth>
 void Forest<Growth>::grow(Team& team, std::size_t member, std::uint64_t event) {
     if constexpr (Growth::events_per_growth > 0) {
         if ((event + 1) % Growth::events_per_growth == 0) {
-            team.meet();
             const std::size_t groups = (settings_.n_trees + Growth::trees_together - 1) / Growth::trees_together;
-            team.share_out(groups, [&](std::size_t group) { growth_.grow(trees_of(group), member); });
-            team.meet();
+            team.share_out(member, groups, [&](std::size_t group) { growth_.grow(trees_of(group), member); });
         }
     }
 }
@@ -230,16 +228,16 @@ template <class Work>
 void Forest<Growth>::work_on(std::size_t n_events, Work&& work) {
     Team team(settings_.n_threads);
     team.run([&](std::size_t member) {
-        const Range trees = team.share(member, settings_.n_trees, Growth::trees_together);
+        const Range trees = team.share(member, settings_.n_trees, Growth::trees_together, growth_.work_beside_trees());
         std::unique_lock lock(mutex_, std::defer_lock);
         for (Range events{0, 0}; events.first < n_events; events.first = events.last) {
             events.last = std::min(events.first + events_per_lock, n_events);
             if (member == 0) {
                 lock.lock();
             }
-            team.meet();
+            team.meet(member);
             work(team, member, trees, events);
-            team.meet();
+            team.meet(member);
             if (member == 0) {
                 events_ += events.size();
                 lock.unlock();
@@ -285,7 +283,7 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
             const std::uint64_t number = event - events.first;
             const auto estimates = std::span(all_estimates).subspan(event % 2 * n_partials, n_partials);
             growth_.estimate(contexts.row(event), leaves, trees, estimates);
-            const std::size_t meeting = team.arrive();
+            const Team::Meeting meeting = team.arrive(member);
             growth_.pack(contexts.row(event), scratch.packed);  // while the others arrive
             team.wait(meeting);
             growth_.plan(estimates, available, events_ + number, scratch.plan);

@@ -20,6 +20,8 @@ class Line {
 
     const Terms& terms() const { return terms_; }
     bool is_exact() const { return is_exact_; }
+    // What learning an event costs.
+    std::size_t multiplications() const { return is_exact_ ? terms_.size() * terms_.size() : terms_.size(); }
 
     // Estimates of all actions in [0, 1], and their variances in units of the noise.
     void estimate(const TermValues& context, std::span<double> means, std::span<double> variances) const;

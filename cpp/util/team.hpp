@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -19,12 +20,14 @@ struct Range {
 
 class Team {
    public:
-    explicit Team(std::size_t n_members) : n_members_(std::max<std::size_t>(n_members, 1)) {}
+    using Meeting = std::uint32_t;  // its number, modulo 2^32
+
+    explicit Team(std::size_t n_members) : arrivals_(std::max<std::size_t>(n_members, 1)) {}
 
     // Calls work(member) on a thread for each member; the caller's is member 0.
     template <class Work>
     void run(Work&& work) {
-        if (n_members_ == 1) {
+        if (arrivals_.size() == 1) {
             work(std::size_t{0});
         } else {
             run_together(work);
@@ -32,43 +35,56 @@ class Team {
     }
 
     // Waits until all members are here.
-    void meet() { wait(arrive()); }
+    void meet(std::size_t member) { wait(arrive(member)); }
 
-    // Tells the others that a member is here; gives the meeting that it may wait for, when it has nothing else to do.
-    std::size_t arrive() {
-        const std::size_t meeting = meetings_.load(std::memory_order_relaxed);
-        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_members_) {
-            arrived_.store(0, std::memory_order_relaxed);
-            taken_.store(0, std::memory_order_relaxed);
-            meetings_.store(meeting + 1, std::memory_order_release);
-            meetings_.notify_all();
+    // Tells the others that a member is here; returns the meeting that it may wait for, when it has nothing else to do.
+    Meeting arrive(std::size_t member) {
+        std::atomic<Meeting>& arrivals = arrivals_[member].number;
+        const Meeting meeting = arrivals.load(std::memory_order_relaxed) + 1;
+        arrivals.store(meeting, std::memory_order_release);
+        if (arrivals_.size() > 1) {
+            arrivals.notify_all();
         }
         return meeting;
     }
 
     // They meet every few microseconds, so nobody sleeps at once.
-    void wait(std::size_t meeting) const {
-        for (std::size_t spins = 0; meetings_.load(std::memory_order_acquire) == meeting; ++spins) {
-            if (spins > spins_before_sleep) {
-                meetings_.wait(meeting, std::memory_order_acquire);  // one of them waits for the forest
-            } else if (spins > spins_before_yield) {
-                std::this_thread::yield();  // more threads than processors
+    void wait(Meeting meeting) const {
+        for (const Arrivals& arrivals : arrivals_) {
+            Meeting last = arrivals.number.load(std::memory_order_acquire);
+            for (std::size_t spins = 0; is_before(last, meeting); ++spins) {
+                if (spins > spins_before_sleep) {
+                    arrivals.number.wait(last, std::memory_order_acquire);  // one of them waits for the forest
+                } else if (spins > spins_before_yield) {
+                    std::this_thread::yield();  // more threads than processors
+                }
+                last = arrivals.number.load(std::memory_order_acquire);
             }
         }
     }
 
-    // Calls work(i) for each i < n, on whichever member is free; a meeting goes before.
+    // Calls work(i) for each i < n, on whichever member is free, between two meetings.
     template <class Work>
-    void share_out(std::size_t n, Work&& work) {
+    void share_out(std::size_t member, std::size_t n, Work&& work) {
+        if (member == 0) {
+            taken_.store(0, std::memory_order_relaxed);
+        }
+        meet(member);
         for (std::size_t i; (i = taken_.fetch_add(1, std::memory_order_relaxed)) < n;) {
             work(i);
         }
+        meet(member);
     }
 
-    // The share of a member, in whole groups.
-    Range share(std::size_t member, std::size_t n_trees, std::size_t group) const {
+    // The share of a member, in whole groups. The first member has other work too, as much as for that many groups; while
+    // there are enough, it has one group at least.
+    Range share(std::size_t member, std::size_t n_trees, std::size_t group, std::size_t other_work) const {
         const std::size_t groups = (n_trees + group - 1) / group;
-        const auto bound = [&](std::size_t i) { return std::min(n_trees, groups * i / n_members_ * group); };
+        const auto bound = [&](std::size_t i) {
+            const std::size_t even = (groups + other_work) * i / arrivals_.size();
+            const std::size_t least = std::min(i, groups * i / arrivals_.size());
+            return i == 0 ? 0 : std::min(n_trees, std::max(least, even - std::min(even, other_work)) * group);
+        };
         return {bound(member), bound(member + 1)};
     }
 
@@ -78,7 +94,7 @@ class Team {
     void run_together(Work&& work) noexcept {
         const auto surely = [&work](std::size_t member) noexcept { work(member); };
         std::vector<std::jthread> others;
-        for (std::size_t member = 1; member < n_members_; ++member) {
+        for (std::size_t member = 1; member < arrivals_.size(); ++member) {
             others.emplace_back(surely, member);
         }
         surely(0);
@@ -87,10 +103,14 @@ class Team {
     static constexpr std::size_t spins_before_yield = 2000;
     static constexpr std::size_t spins_before_sleep = 4000;
 
-    std::size_t n_members_;
-    std::atomic<std::size_t> arrived_{0};   // members at the present meeting
-    std::atomic<std::size_t> meetings_{0};  // meetings that are over
-    std::atomic<std::size_t> taken_{0};     // parts of the present work that members have taken
+    // How often a member has arrived, on a cache line that only this member writes.
+    struct alignas(64) Arrivals {
+        std::atomic<Meeting> number{0};
+    };
+    static bool is_before(Meeting one, Meeting other) { return static_cast<std::int32_t>(one - other) < 0; }
+
+    std::vector<Arrivals> arrivals_;     // by member
+    std::atomic<std::size_t> taken_{0};  // parts of the present work that members have taken
 };
 
 }  // namespace bandit_forest
