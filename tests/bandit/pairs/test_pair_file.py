@@ -33,7 +33,8 @@ def test_golden_files_are_still_read_and_go_on_as_they_did(version):
 
 
 def test_what_is_loaded_and_saved_is_the_same(saved):
-    assert PairBandit.from_bytes(saved).to_bytes() == saved
+    completed = PairBandit.from_bytes(saved).to_bytes()  # with parameters that the file of another version does not name
+    assert PairBandit.from_bytes(completed).to_bytes() == completed
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
