@@ -124,7 +124,7 @@ def test_an_event_that_is_over_tells_its_ranking(page, service):
     page.all("#recent summary")[place].click()
     page.wait(lambda: page.all("#recent .explanation table"), "no explanation")
     text = page.text("#recent .explanation")
-    assert "What was offered is forgotten once the event is over." in text
+    assert "The features of what was offered are forgotten once the event is over." in text
     assert len(page.all("#recent .explanation tbody tr")) == 5
     assert [head.text for head in page.all("#recent .explanation thead th")] == ["ranking", "drawn first"]
 

@@ -53,7 +53,7 @@ export function offerExplanation(told) {
 const estimate = (mean, lowest, highest) => bar((mean - lowest) / (highest - lowest), "plain", amount(mean));
 
 const unseen = (told) =>
-  told.state === "waiting" ? "The forest is not made yet." : "What was offered is forgotten once the event is over.";
+  told.state === "waiting" ? "The forest is not made yet." : "The features of what was offered are forgotten once the event is over.";
 
 function reasons({ best, reasons: told }) {
   const ahead = told.filter((reason) => reason.difference > 0).slice(0, MOST_CHIPS);
