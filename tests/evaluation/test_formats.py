@@ -131,6 +131,7 @@ def test_the_logs_last_parts_come_back(tmp_path):
     [
         ("1:0:0.5 | a\nnonsense\n", "log, line 2, column 1"),
         ("1:0:0.5 | a\n\n0:0:0.5 |\n", "log, line 3, column 1"),
+        ("9" * 5000 + ":0:0.5 | a\n", "'label' of log, line 1"),
         ("1:x:0.5 | a\n", "'cost' of log, line 1, column 3"),
         ("1:0:0.5 | a\n1:0:1.5 | a\n", "'probability' of log, line 2"),
         ("1:-2:0.5 | a\n", "'cost' of log, line 1"),
@@ -152,6 +153,11 @@ def test_faults_in_text_are_refused_by_line(tmp_path, content, place):
         ({"_label_cost": "x"}, "'_label_cost' of log, line 2"),
         ({"_label_probability": 2}, "'_label_probability' of log, line 2"),
         ({"p": [0.5]}, "'p' of log, line 2"),
+        ({"a": None}, "'p' of log, line 2"),
+        ({"a": [0, 1]}, "'p' of log, line 2"),
+        ({"a": [-1, 1]}, "'p' of log, line 2"),
+        ({"p": [10**400, 0.5]}, "'p' of log, line 2"),
+        ({"_label_cost": -(10**400)}, "'_label_cost' of log, line 2"),
         ({"Timestamp": "yesterday"}, "'Timestamp' of log, line 2"),
         ({"c": 3}, "'c' of log, line 2"),
     ],
@@ -168,6 +174,30 @@ def test_faults_in_dsjson_are_refused_by_line(tmp_path, change, place):
     path.write_text(lines[0] + "\n{broken\n")
     with pytest.raises(InvalidArgumentError, match="line 2, column 2"):
         read_dsjson(path)
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000, '{"_label_Action": ' + "9" * 5000 + "}"])
+def test_json_that_python_cannot_hold_is_refused_by_line(tmp_path, value):
+    (tmp_path / "log").write_text("\n" + value)
+    with pytest.raises(InvalidArgumentError, match="'line' of log, line 2 must be JSON"):
+        read_dsjson(tmp_path / "log")
+
+
+@pytest.mark.parametrize("state", [None, "m", ["m"], {"m": "9" * 5000}])
+def test_a_foreign_state_of_vowpal_wabbit_does_not_keep_a_log_from_being_read(tmp_path, state):
+    log, _ = honest_log(3)
+    write_dsjson(log, tmp_path / "log")
+    events = [json.loads(line) | {"VWState": state} for line in (tmp_path / "log").read_text().splitlines()]
+    (tmp_path / "log").write_text("\n".join(map(json.dumps, events)))
+    (read,) = read_dsjson(tmp_path / "log").batches()
+    assert read.actions.tolist() == log.actions.tolist()
+
+
+@pytest.mark.parametrize("text", ["{}:0:0.5 | a\n", '{{"_label_Action": {}, "_label_cost": 0, "_label_probability": 1}}'])
+def test_more_actions_than_there_may_be_are_refused_before_they_are_named(tmp_path, text):
+    (tmp_path / "log").write_text(text.format(10**12))
+    with pytest.raises(InvalidArgumentError, match="at most 65536"):
+        (read_vw if "|" in text else read_dsjson)(tmp_path / "log")
 
 
 def test_foreign_text_and_dsjson(tmp_path):

@@ -152,6 +152,21 @@ def test_foreign_dsjson(tmp_path):
     assert log.offers[0].actions[0]["i.j.0.kind"] == "news"
 
 
+def test_tags_that_no_id_was_written_as_are_texts(tmp_path):
+    path, digits = tmp_path / "log.txt", "9" * 5000
+    path.write_text(f"shared | a%F0\n0:0:1 '{digits} | x\n'50%F0 | y\n")
+    (log,) = read_vw(path).batches()
+    assert log.offers[0].context == {"a%F0": 1.0}
+    assert [action["id"] for action in log.offers[0].actions] == [digits, "50%F0"]
+
+
+def test_numbers_beyond_all_floats_are_read_as_they_are(tmp_path):
+    event = {"_label_Action": 1, "_label_cost": 0, "_label_probability": 1, "c": {"x": 10**400, "_multi": [{"id": 1}]}}
+    (tmp_path / "log").write_text(json.dumps(event))
+    (log,) = read_dsjson(tmp_path / "log").batches()
+    assert log.offers[0].context == {"x": 10**400}
+
+
 @pytest.mark.parametrize(
     ("content", "place"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,7 +18,7 @@ from bandit_forest.evaluation.log import Log
 __all__ = ["columns_of", "escape", "known_of", "rows_of", "tag_of", "unescape", "untag"]
 
 _PLAIN = frozenset("_-+.,/()<>[]@!?&*;$")
-_INT = re.compile(r"0|-?[1-9][0-9]*")
+_INT = re.compile(r"0|-?[1-9][0-9]{0,999}")  # Python reads no more than a few thousand digits
 
 
 def escape(text: str) -> str:
@@ -32,8 +33,17 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Return the text that `escape` was given."""
-    return unquote(text, errors="surrogatepass") if "%" in text else text
+    """Return the text that `escape` was given; what it cannot have made stays as it is.
+
+    Examples
+    --------
+    >>> unescape("caf%C3%A9"), unescape("50%F0")
+    ('café', '50%F0')
+    """
+    try:
+        return unquote(text, errors="surrogatepass") if "%" in text else text
+    except UnicodeDecodeError:
+        return text
 
 
 def tag_of(number: str | int) -> str:
@@ -90,7 +100,8 @@ def _tight(values: Iterable[Any]) -> NDArray[Any]:
     column = np.fromiter(values, dtype=object)
     kinds = {type(value) for value in column} - {type(None)}
     if kinds <= {int, float} and kinds:
-        return np.array([math.nan if value is None else float(value) for value in column])
+        with suppress(OverflowError):  # an int beyond all floats stays as it is
+            return np.array([math.nan if value is None else float(value) for value in column])
     return column
 
 

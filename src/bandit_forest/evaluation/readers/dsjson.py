@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from bandit_forest.evaluation.readers.offers import with_ids
 
 __all__ = ["DsJson", "read_dsjson"]
 
+_WHOLE = re.compile(r"\d{1,18}")
 _NAMES = {"actions": "_label_Action", "rewards": "_label_cost", "propensities": "_label_probability"}
 
 
@@ -72,7 +74,8 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
             offered = self._offered(number, event)
             self._has_offers = bool(offered) if self.n_events == 0 else self._has_offers
             self.n_events += 1
-            listed = [action for action in event.get("a", ()) if isinstance(action, int)]
+            actions_of = event.get("a")
+            listed = [action for action in actions_of if isinstance(action, int)] if isinstance(actions_of, list) else []
             largest = max(largest, self._action(number, event), len(offered) if self._has_offers else 0, *listed)
         self.action_names = numbered_names(actions, largest, "read_dsjson", self.path.name)
         if self._has_offers and variable_names is not None:
@@ -84,6 +87,8 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
                 event = json.loads(line)
             except json.JSONDecodeError as error:
                 self.refuse("line", number, error.colno, "JSON", error.msg)
+            except (RecursionError, ValueError) as error:  # it nests too deeply, or a number has thousands of digits
+                self.refuse("line", number, None, "JSON that can be held", str(error))
             if not isinstance(event, dict):
                 self.refuse("line", number, 1, "a JSON object", event)
             if "RewardValue" not in event:
@@ -100,7 +105,10 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
         value = event.get(name)
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             self.refuse(name, number, None, "a number", value)
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            self.refuse(name, number, None, "a number", value)
 
     def _log(self, rows: list[tuple[int, dict[str, Any]]]) -> Log:
         own = "context" if self._has_offers else "features"
@@ -117,9 +125,10 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
             columns["probabilities"] = np.stack([self._probabilities(*row) for row in rows])
         if all("Timestamp" in event for _, event in rows):
             columns["times"] = [self._time(*row) for row in rows]
-        if all("m" in event.get("VWState", {}) for _, event in rows):
-            versions = [str(event["VWState"]["m"]) for _, event in rows]
-            columns["versions"] = np.array([int(one) if one.isdecimal() else one for one in versions])
+        states = [event.get("VWState") for _, event in rows]
+        if all(isinstance(state, Mapping) and "m" in state for state in states):
+            versions = [str(state["m"]) for state in states]
+            columns["versions"] = np.array([int(one) if _WHOLE.fullmatch(one) else one for one in versions])
         if self._variables is not None:
             columns["contexts"] = [[row.pop(f"context.{name}", 0) for name in self._variables] for row in features]
             columns["variable_names"] = self._variables
@@ -165,8 +174,8 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
         table = [0.0] * len(self.action_names)
         try:
             for action, probability in zip(actions, probabilities, strict=True):
-                table[action - 1] = float(probability)
-        except (TypeError, ValueError, IndexError):
+                table[action - 1 if action > 0 else len(table)] = float(probability)
+        except (IndexError, OverflowError, TypeError, ValueError):
             self.refuse("p", number, None, "one probability for each action in 'a'", probabilities)
         return table
 

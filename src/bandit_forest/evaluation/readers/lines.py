@@ -12,6 +12,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, checked_range
+from bandit_forest.parameters import MOST_ACTIONS
 
 __all__ = ["FileSource", "LineSource", "located_log", "names_of", "numbered_names"]
 
@@ -115,6 +116,8 @@ def located_log(
 def numbered_names(actions: Sequence[str] | int | None, largest: int, reader: str, file: str) -> tuple[str, ...]:
     """Return names of actions that have numbers from 1 up to `largest` in a file: those that are given, or numbers."""
     n_actions = actions if isinstance(actions, int) else largest if actions is None else len(actions)
+    if max(largest, n_actions) > MOST_ACTIONS:
+        refuse("actions", reader, f"at most {MOST_ACTIONS}, also in {file}", max(largest, n_actions))
     if largest > n_actions:
         refuse("actions", reader, f"at least {largest}, as in {file}", actions)
     return names_of(n_actions if actions is None else actions, set())

@@ -18,7 +18,7 @@ Event = TypeVar("Event")
 LABEL_NAMES = {"actions": "action", "rewards": "cost", "propensities": "probability"}
 """What the columns of a log are called in a label."""
 
-_LABEL = re.compile(r"\s*(\d+):([^\s:|]+):([^\s:|]+)(?=[\s|]|$)")
+_LABEL = re.compile(r"\s*(\d{1,18}):([^\s:|]+):([^\s:|]+)(?=[\s|]|$)")
 _KINDS: Mapping[str, str] = MappingProxyType({kind: kind for kind in ("number", "text", "flag")})
 
 
