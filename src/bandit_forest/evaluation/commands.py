@@ -179,7 +179,7 @@ def _print_along(console: Console, along: Progressive | None) -> None:
         earned, logged = _shown(along.doubly_robust), _shown(along.logged)
         console.print(f"While it learned it would have earned {earned}; the log earned {logged}.")
     elif along is not None:
-        told = f"an effective sample of {along.effective:,.0f} events, in which {along.rewards:,.1f} rare rewards"
+        told = f"an effective sample of {along.effective:,.0f} events, with {along.rare_rewards:,.1f} rare rewards"
         console.print(f"The log cannot tell what it would have earned while it learned: {told}.", soft_wrap=True)
     console.print("Evaluate it on events that it has not learned from.", style="dim")
 

@@ -75,8 +75,8 @@ class Weights(NamedTuple):
     """Effective sample size."""
     effective_over_time: Sequence[float]
     """Effective sample size of each part of the log."""
-    rewards: float
-    """Effective number of rare rewards."""
+    rare_rewards: float
+    """Number of rare rewards that the effective sample can be expected to hold."""
     largest_share: float
     """Share of the largest weight in the sum of all."""
     mean: Estimate
@@ -87,7 +87,7 @@ def policy_findings(name: str, weights: Weights) -> list[Finding]:
     """Return what the log shows about one policy."""
     return [
         _effective(name, weights),
-        _rewards(name, weights.rewards),
+        _rare_rewards(name, weights.rare_rewards),
         _largest(name, weights.largest_share),
         _policy_weight(name, weights.mean),
     ]
@@ -225,14 +225,14 @@ def _effective(name: str, weights: Weights) -> Finding:
     )
 
 
-def _rewards(name: str, rewards: float) -> Finding:
+def _rare_rewards(name: str, number: float) -> Finding:
     return _judged(
         f"{name}: rare rewards",
-        rewards >= LEAST_REWARDS,
-        f"{rewards:,.1f} in the effective sample",
-        "the log has enough of them to know how uncertain the estimate is",
-        f"below {LEAST_REWARDS} there is no verdict: rewards are rare, and the interval knows nothing of those that "
-        "did not come where this policy weighs heavily. Log more events",
+        number >= LEAST_REWARDS,
+        f"{number:,.1f} to be expected in the effective sample",
+        "the log has enough of them to estimate their variance",
+        f"below {LEAST_REWARDS} there is no verdict: rewards are rare, and where this policy weighs heavily too few "
+        "came to estimate their variance, so that the interval is too narrow. Log more events",
     )
 
 

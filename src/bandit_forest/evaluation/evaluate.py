@@ -243,7 +243,7 @@ def _weights(place: int, whole: Part, parts: Sequence[Part], confidence: float) 
     return Weights(
         n_events=sums.n_events,
         effective=effective,
-        rewards=effective * whole.rewards.rarity,
+        rare_rewards=effective * whole.rewards.rarity,
         effective_over_time=[part.sums.effective_sample_size(place) for part in parts],
         largest_share=float(whole.largest_weights[place]) / total if total > 0 else 0.0,
         mean=mean,

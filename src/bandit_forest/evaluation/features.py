@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.bandit.features.values import plain
+from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.evaluation.log import Log
 
-__all__ = ["columns_of", "escape", "known_of", "rows_of", "tag_of", "unescape", "untag"]
+__all__ = ["action_features", "columns_of", "escape", "known_of", "rows_of", "tag_of", "unescape", "untag"]
 
 _PLAIN = frozenset("_-+.,/()<>[]@!?&*;$")
 _INT = re.compile(r"0|-?[1-9][0-9]{0,999}")  # Python reads no more than a few thousand digits
@@ -46,7 +47,7 @@ def unescape(text: str) -> str:
         return text
 
 
-def tag_of(number: str | int) -> str:
+def tag_of(action_id: str | int) -> str:
     """Return the tag of an action: its id, escaped so that the text of a number is not taken for the number.
 
     Examples
@@ -54,8 +55,8 @@ def tag_of(number: str | int) -> str:
     >>> tag_of(17), tag_of("17"), untag("%317")
     ('17', '%317', '17')
     """
-    text = escape(str(number))
-    return _percent(text[0]) + text[1:] if isinstance(number, str) and _INT.fullmatch(text) else text
+    text = escape(str(action_id))
+    return _percent(text[0]) + text[1:] if isinstance(action_id, str) and _INT.fullmatch(text) else text
 
 
 def untag(text: str) -> str | int:
@@ -73,6 +74,11 @@ def known_of(features: Mapping[str, Any]) -> dict[str, Any]:
     """
     values = {name: plain(value) for name, value in features.items()}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def action_features(action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the features of an offered action that are not missing, without its id."""
+    return {name: value for name, value in known_of(action).items() if name != ID}
 
 
 def rows_of(log: Log) -> list[dict[str, Any]]:

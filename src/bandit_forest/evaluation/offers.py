@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Offered, Source
 
@@ -16,7 +17,6 @@ __all__ = ["OfferPolicy", "over_offers"]
 
 Floats = NDArray[np.float64]
 
-_ID = "id"
 _CONSTANT = {"constant": 1.0}
 
 
@@ -61,7 +61,7 @@ class OfferPolicy:
         if self._bandit.forest is None:
             actions = [action if len(action) > 1 else {**action, **_CONSTANT} for action in offer.actions]
             return Offered(offer.context or _CONSTANT, actions)
-        known, known_action = self._bandit.context_features.keys(), {_ID, *self._bandit.action_features}
+        known, known_action = self._bandit.context_features.keys(), {ID, *self._bandit.action_features}
         return Offered(_only(known, offer.context), [_only(known_action, action) for action in offer.actions])
 
     def _table(self, rows: list[dict[Any, Any]], absent: float) -> Floats:

@@ -52,13 +52,13 @@ class Progressive(NamedTuple):
     """Doubly robust, minus logged, on the same events."""
     effective: float
     """Effective sample size."""
-    rewards: float
-    """Effective number of rare rewards."""
+    rare_rewards: float
+    """Number of rare rewards that the effective sample can be expected to hold."""
 
     @property
     def is_judged(self) -> bool:
         """Whether the log has enough events and rewards for a verdict, as in `evaluate`."""
-        return self.effective >= LEAST_SAMPLE and self.rewards >= LEAST_REWARDS
+        return self.effective >= LEAST_SAMPLE and self.rare_rewards >= LEAST_REWARDS
 
 
 class Replay(NamedTuple):
@@ -108,14 +108,15 @@ def learn_along(
         n_seen += len(batch)
         if progress is not None:
             progress(n_seen)
+    effective = sums.effective_sample_size(0)
     return Progressive(
         n_events=n_seen,
         doubly_robust=sums.estimate(0, "dr", confidence),
         snips=sums.estimate(0, "snips", confidence),
         logged=sums.estimate(1, "dr", confidence),
         gain=sums.difference(0, 1, "dr", confidence),
-        effective=sums.effective_sample_size(0),
-        rewards=sums.effective_sample_size(0) * spread.rarity,
+        effective=effective,
+        rare_rewards=effective * spread.rarity,
     )
 
 

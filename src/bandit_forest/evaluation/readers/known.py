@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.features import rows_of
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Offered
@@ -81,7 +82,7 @@ def read_open_bandit(
             refuse("offers", "read_open_bandit", rule, offers)
         return OfferedItems(path, columns=columns, items=items)
     if actions is None and items is not None:
-        actions = [item["id"] for item in items]
+        actions = [item[ID] for item in items]
     return read_csv(path, columns=columns, actions=actions)
 
 
@@ -89,7 +90,7 @@ class OfferedItems(CsvTable):
     """Reader of a table of which each event offers the same items; see `read_open_bandit`."""
 
     def __init__(self, path: str | os.PathLike[str], *, columns: Columns, items: Sequence[dict[str, Any]]) -> None:
-        super().__init__(path, columns=columns, actions=[item["id"] for item in items], reward_range=(0.0, 1.0))
+        super().__init__(path, columns=columns, actions=[item[ID] for item in items], reward_range=(0.0, 1.0))
         self._items = items
 
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
@@ -102,7 +103,7 @@ def _items(path: Path) -> list[dict[str, Any]]:
     """Return the features of each item: one is a number, the others are texts."""
     with path.open(encoding="utf-8", newline="") as file:
         return [
-            {"id": row["item_id"]}
+            {ID: row["item_id"]}
             | {name: value for name, value in row.items() if name.startswith("item_feature_")}
             | {"item_feature_0": float(row["item_feature_0"])}
             for row in csv.DictReader(file)

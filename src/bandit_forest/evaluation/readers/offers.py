@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-__all__ = ["with_ids"]
+from bandit_forest.bandit.pairs.model import ID
 
-_ID = "id"
+__all__ = ["with_ids"]
 
 
 def with_ids(
@@ -37,19 +37,19 @@ def with_ids(
     seen: set[str | int] = set()
     rows = []
     for place, (action, tag) in enumerate(zip(actions, tags, strict=True)):
-        told = action.get(_ID) if tag is None else tag
-        number = _text_of(action, seen) if told is None else _plain(told)
-        if number in seen:
-            refuse(place, "different for each action of an event, since it is the action's id", number)
-        seen.add(number)
-        rows.append(action | {_ID: number})
+        given = action.get(ID) if tag is None else tag
+        action_id = _text_of(action, seen) if given is None else _plain(given)
+        if action_id in seen:
+            refuse(place, "different for each action of an event, since it is the action's id", action_id)
+        seen.add(action_id)
+        rows.append(action | {ID: action_id})
     return rows
 
 
-def _plain(told: Any) -> str | int:
-    if isinstance(told, float) and told.is_integer():
-        return int(told)
-    return told if isinstance(told, int) else str(told)
+def _plain(given: Any) -> str | int:
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    return given if isinstance(given, int) else str(given)
 
 
 def _text_of(action: dict[str, Any], seen: set[str | int]) -> str:

@@ -1,4 +1,4 @@
-"""How rare the rewards of a log are: the variance of a mean of rare rewards is not known before some of them came."""
+"""Rarity of the rewards of a log: before some rare rewards have come, the variance of their mean is underestimated."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 __all__ = ["LEAST_REWARDS", "Spread"]
 
 LEAST_REWARDS = 10
-"""Effective number of rare rewards below which there is no verdict."""
+"""Number of rare rewards in the effective sample below which there is no verdict."""
 
 
 class Spread:
-    """Moments and limits of rewards; those of one part of a log and of the next add up to those of both.
+    """Moments and limits of rewards, from which their rarity follows; those of two parts of a log add up.
 
     Examples
     --------
@@ -44,8 +44,8 @@ class Spread:
     def rarity(self) -> float:
         """The variance, divided by the squared distance of the furthest reward from the mean.
 
-        Where a share p of the events earns 1 and all others 0, it is p / (1 - p) for p below a half: times a number of
-        events, about how many of them earn.
+        Where a share p of the events earns 1 and all others 0, it is p / (1 - p) for p below a half. Multiplied by a
+        number of events, that is about the number of those that earn.
         """
         n_events, total, squares = self._moments.tolist()
         if not n_events or self._low == self._high:

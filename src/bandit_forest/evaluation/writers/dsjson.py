@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.features import known_of, rows_of, tag_of
+from bandit_forest.evaluation.features import action_features, known_of, rows_of, tag_of
 from bandit_forest.evaluation.log import Log, Offered, Source
 from bandit_forest.evaluation.writers.events import rewarded
 
@@ -88,10 +89,7 @@ def _contexts(log: Log) -> list[dict[str, Any]]:
 
 
 def _offer(offer: Offered) -> dict[str, Any]:
-    actions = []
-    for action in offer.actions:
-        features = {name: value for name, value in known_of(action).items() if name != "id"}
-        actions.append({"_tag": tag_of(action["id"]), "action": _object(features)})
+    actions = [{"_tag": tag_of(action[ID]), "action": _object(action_features(action))} for action in offer.actions]
     return {"context": _object(known_of(offer.context)), "_multi": actions}
 
 

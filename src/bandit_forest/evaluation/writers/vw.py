@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.features import escape, known_of, rows_of, tag_of
+from bandit_forest.evaluation.features import action_features, escape, known_of, rows_of, tag_of
 from bandit_forest.evaluation.log import Log, Offered, Source
 from bandit_forest.evaluation.writers.events import rewarded
 
@@ -75,8 +76,8 @@ def _offer(offer: Offered, taken: int, outcome: str) -> str:
     lines = [f"shared {' '.join(_sections(known_of(offer.context), 'context_')) or '|'}"]
     for place, action in enumerate(offer.actions):
         label = f"0:{outcome} " if place == taken else ""
-        features = {name: value for name, value in known_of(action).items() if name != "id"}
-        lines.append(f"{label}'{tag_of(action['id'])} {' '.join(_sections(features, 'action_')) or '|'}")
+        sections = _sections(action_features(action), "action_")
+        lines.append(f"{label}'{tag_of(action[ID])} {' '.join(sections) or '|'}")
     return "\n".join([*lines, ""])
 
 
