@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bandit_forest.checks.streams import play_one_by_one, stream
 from bandit_forest.checks.subject import require
-from bandit_forest.policy import Decision, Decisions, Played, Policy
+from bandit_forest.policy import Decisions, Played, Policy
 
-__all__ = ["require_better", "require_decision", "require_same_decisions", "require_same_state", "saved_bytes", "saves"]
+__all__ = ["require_same_decisions", "require_same_state", "saved_bytes", "saves"]
 
 
 def require_same_decisions(left: Decisions | Played, right: Decisions | Played, what: str) -> None:
@@ -48,20 +47,3 @@ def saved_bytes(policy: Any) -> bytes:
         path = Path(folder) / "policy"
         policy.save(path)
         return path.read_bytes()
-
-
-def require_decision(decision: Decision, n_actions: int) -> None:
-    """Require a `Decision` for one of the actions, with a probability."""
-    require(isinstance(decision, Decision), f"decide gives {decision!r}, not a Decision")
-    action, propensity = decision
-    require(isinstance(action, int) and 0 <= action < n_actions, f"decide takes action {action!r} of {n_actions}")
-    require(isinstance(propensity, float) and 0.0 < propensity <= 1.0, f"decide has propensity {propensity!r}")
-
-
-def require_better(learns: bool, rewards: NDArray[np.float64], *, uniform: float, margin: float) -> None:
-    """Require that the later half of the rewards beats uniform draws, of a policy that learns at all."""
-    average = float(rewards[len(rewards) // 2 :].mean())
-    require(
-        not learns or average > uniform + margin,
-        f"an average reward of {average:.3f}, where uniform draws earn {uniform}",
-    )

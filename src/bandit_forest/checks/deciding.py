@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bandit_forest.checks.comparing import require_decision, require_same_decisions
+from bandit_forest.checks.comparing import require_same_decisions
 from bandit_forest.checks.streams import decide_one_by_one, play_one_by_one, stream, trained
 from bandit_forest.checks.subject import Subject, require
-from bandit_forest.policy import Decisions, Played, Policy
+from bandit_forest.policy import Decision, Decisions, Played, Policy
 
 __all__ = [
     "available_actions_are_respected",
@@ -69,6 +69,14 @@ def available_actions_are_respected(subject: Subject) -> None:
                 require(set(taken) <= set(available), f"a {state} policy took {taken} when {available} were available")
                 certain = len(available) > 1 or bool((decisions.propensities == 1.0).all())
                 require(certain, f"the only available action {available} was not taken with propensity 1")
+
+
+def require_decision(decision: Decision, n_actions: int) -> None:
+    """Require a `Decision` for one of the actions, with a probability."""
+    require(isinstance(decision, Decision), f"decide gives {decision!r}, not a Decision")
+    action, propensity = decision
+    require(isinstance(action, int) and 0 <= action < n_actions, f"decide takes action {action!r} of {n_actions}")
+    require(isinstance(propensity, float) and 0.0 < propensity <= 1.0, f"decide has propensity {propensity!r}")
 
 
 def _require_decisions(

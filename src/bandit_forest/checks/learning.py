@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.checks.comparing import require_better
 from bandit_forest.checks.streams import Stream, decide_one_by_one, easy_stream, learn_one_by_one, play_one_by_one
-from bandit_forest.checks.subject import Subject
+from bandit_forest.checks.subject import Subject, require
 from bandit_forest.policy import Policy
 
 __all__ = [
@@ -60,6 +59,15 @@ def learns_from_fractional_rewards(subject: Subject) -> None:
     rewards = np.column_stack([np.where(lucky, 0.51, 0.01), np.full(len(contexts), 0.49)])
     played = play_one_by_one(policy, Stream(contexts, rewards))
     require_better(subject.learns, played.rewards, uniform=0.325, margin=0.02)
+
+
+def require_better(learns: bool, rewards: NDArray[np.float64], *, uniform: float, margin: float) -> None:
+    """Require that the later half of the rewards beats uniform draws, of a policy that learns at all."""
+    average = float(rewards[len(rewards) // 2 :].mean())
+    require(
+        not learns or average > uniform + margin,
+        f"an average reward of {average:.3f}, where uniform draws earn {uniform}",
+    )
 
 
 def _play_late(policy: Policy, block: Stream, n_lost: int) -> NDArray[np.float64]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+from collections.abc import Callable
 from typing import Any
 
 from bandit_forest.checks.comparing import require_same_state
 from bandit_forest.checks.streams import stream, trained
-from bandit_forest.checks.subject import Subject
-from bandit_forest.checks.wrong import BAD_SIZES, bad_values, require_refusal
+from bandit_forest.checks.subject import Subject, require
+from bandit_forest.checks.wrong import BAD_SIZES, bad_values
+from bandit_forest.errors import InvalidArgumentError
 
 __all__ = ["bad_arguments_are_refused", "bad_sizes_are_refused"]
+
+_SENTENCE = re.compile(r"The '(\w+)' of [\w.]+ must be .+\. Got .+ instead\.")
 
 
 def bad_sizes_are_refused(subject: Subject) -> None:
@@ -37,3 +43,21 @@ def bad_arguments_are_refused(subject: Subject) -> None:
                 require_refusal(getattr(policy, method), parameter, arguments | {parameter: value})
             what = f"{method} changes the policy although it refuses a wrong '{parameter}'"
             require_same_state(policy, untouched, what)
+
+
+def require_refusal(
+    call: Callable[..., object], parameter: str, arguments: dict[str, Any], *, by_name: bool = True
+) -> None:
+    """Require that a call refuses the argument of a parameter, and that it names the parameter where `by_name`."""
+    value = textwrap.shorten(repr(arguments[parameter]), 80, placeholder="...")
+    shown = f"{call.__name__}({parameter}={value})"
+    try:
+        call(**arguments)
+    except InvalidArgumentError as error:
+        sentence = _SENTENCE.fullmatch(str(error))
+        told = sentence is not None and (sentence[1] == parameter or not by_name)
+        require(told, f"{shown} is not refused in the one sentence that names the parameter, but with: {error}")
+    except Exception as error:
+        require(False, f"{shown} raises {type(error).__name__} ({error}), not InvalidArgumentError")
+    else:
+        require(False, f"{shown} is accepted")

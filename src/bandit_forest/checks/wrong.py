@@ -1,25 +1,18 @@
-"""Wrong values for every parameter of the protocol, and what must happen to them."""
+"""Wrong values for every parameter of the protocol: of the wrong type, shape, range, or not a number."""
 
 from __future__ import annotations
 
 import math
-import re
-import textwrap
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.checks.inputs import sparse_rows
-from bandit_forest.checks.subject import require
-from bandit_forest.errors import InvalidArgumentError
 
-__all__ = ["BAD_NUMBERS", "BAD_SIZES", "bad_values", "require_refusal"]
+__all__ = ["BAD_NUMBERS", "BAD_SIZES", "bad_values"]
 
 BAD_SIZES: tuple[Any, ...] = (0, -1, 2.5, math.nan, None, "3", True, [3])
-
-_SENTENCE = re.compile(r"The '(\w+)' of [\w.]+ must be .+\. Got .+ instead\.")
 
 BAD_NUMBERS: tuple[Any, ...] = (-0.1, 1.1, math.nan, math.inf, -math.inf, None, "0.5", 1j, [0.5], np.array([0.5]), {})
 _BAD_CONTEXTS: tuple[Any, ...] = (
@@ -83,21 +76,3 @@ def _with_last(good: NDArray[Any], value: float) -> NDArray[Any]:
     bad = good.astype(np.float64) if isinstance(value, float) else good.astype(np.int64)
     bad.flat[-1] = value
     return bad
-
-
-def require_refusal(
-    call: Callable[..., object], parameter: str, arguments: dict[str, Any], *, by_name: bool = True
-) -> None:
-    """Require that a call refuses the argument of a parameter, and names it."""
-    value = textwrap.shorten(repr(arguments[parameter]), 80, placeholder="...")
-    shown = f"{call.__name__}({parameter}={value})"
-    try:
-        call(**arguments)
-    except InvalidArgumentError as error:
-        sentence = _SENTENCE.fullmatch(str(error))
-        told = sentence is not None and (sentence[1] == parameter or not by_name)
-        require(told, f"{shown} is not refused in the one sentence that names the parameter, but with: {error}")
-    except Exception as error:
-        require(False, f"{shown} raises {type(error).__name__} ({error}), not InvalidArgumentError")
-    else:
-        require(False, f"{shown} is accepted")

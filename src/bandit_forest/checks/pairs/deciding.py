@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_forest.checks.comparing import require_decision, require_same_decisions
+from bandit_forest.checks.comparing import require_same_decisions
+from bandit_forest.checks.deciding import require_decision
 from bandit_forest.checks.pairs.events import Event, decide_all, events, trained
 from bandit_forest.checks.pairs.subject import PairPolicy, PairSubject
 from bandit_forest.checks.subject import require

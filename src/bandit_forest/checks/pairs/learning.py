@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bandit_forest.checks.comparing import require_better
+from bandit_forest.checks.learning import require_better
 from bandit_forest.checks.pairs.events import N_ACTION, Event, decide_all, events, play
 from bandit_forest.checks.pairs.subject import PairSubject
 

@@ -8,7 +8,8 @@ from typing import Any
 from bandit_forest.checks.comparing import require_same_state
 from bandit_forest.checks.pairs.events import N_CONTEXT, as_fixed, trained
 from bandit_forest.checks.pairs.subject import PairSubject
-from bandit_forest.checks.wrong import BAD_NUMBERS, BAD_SIZES, require_refusal
+from bandit_forest.checks.refusals import require_refusal
+from bandit_forest.checks.wrong import BAD_NUMBERS, BAD_SIZES
 
 __all__ = ["bad_offers_are_refused", "bad_sizes_of_pairs_are_refused"]
 
