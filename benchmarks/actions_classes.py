@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest import BanditForest, Greedy, PairForest
+from bandit_forest import Greedy, PairForest
 from bandit_forest.encoding import ContextEncoder
 from contest.game import Game
-from contest.policies.playing import play_policy
+from contest.policies.forest import play_default
 from contest.split import SPLIT
 from contest.stream import Stream, make_stream
 
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--half", choices=SPLIT._fields, default="reporting")
     parser.add_argument("--parts", action="store_true", help="play each part of both forests alone too")
     arguments = parser.parse_args()
-    players = {"fixed actions": play_fixed, "pairs": play_pairs} | (parts() if arguments.parts else {})
+    players = {"fixed actions": play_default, "pairs": play_pairs} | (parts() if arguments.parts else {})
     print(f"| set | classes | events | {' | '.join(players)} |\n|{'---|' * (3 + len(players))}")
     rows, n_classes = [], []
     for name in getattr(SPLIT, arguments.half):
@@ -56,27 +56,14 @@ def main() -> None:
 
 def parts() -> dict[str, Play]:
     """Return players with trees or line alone, and with or without a forest of named actions."""
+    growth_of_pairs = PairForest(n_context_variables=1, n_action_variables=1).parameters["growth"]
     players: dict[str, Play] = {"pairs, no named actions": partial(play_pairs, n_named_actions=0)}
     for part, changes in (("trees", {"linear": False}), ("line", {"min_events": _NO_SPLIT})):
-        pair_growth = replace(Greedy(min_events=10, min_gain=8.0, n_thresholds=8), **changes)
-        players[f"fixed actions, {part}"] = partial(play_fixed, growth=replace(Greedy(), **changes))
+        pair_growth = replace(growth_of_pairs, **changes)
+        players[f"fixed actions, {part}"] = partial(play_default, growth=replace(Greedy(), **changes))
         players[f"pairs, {part}"] = partial(play_pairs, growth=pair_growth)
         players[f"pairs, no named actions, {part}"] = partial(play_pairs, growth=pair_growth, n_named_actions=0)
     return players
-
-
-def play_fixed(stream: Stream, **parameters: Any) -> Game:
-    """Play the forest with fixed actions."""
-    encoder = ContextEncoder()
-    contexts = encoder.fit_transform(stream.columns)
-    forest = BanditForest(
-        n_variables=encoder.n_variables,
-        n_actions=stream.n_actions,
-        thresholds=encoder.thresholds,
-        seed=stream.shuffle,
-        **parameters,
-    )
-    return play_policy(forest, contexts, stream)
 
 
 def play_pairs(stream: Stream, **parameters: Any) -> Game:

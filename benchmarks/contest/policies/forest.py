@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bandit_forest import BanditForest
 from bandit_forest.encoding import ContextEncoder
 from contest.game import Contestant, Game
@@ -11,8 +13,8 @@ from contest.stream import Stream, binary_contexts
 __all__ = ["DEFAULT", "PAPER", "play_default", "play_paper"]
 
 
-def play_default(stream: Stream) -> Game:
-    """Play the default forest behind the default encoder, neither of them with a setting."""
+def play_default(stream: Stream, **parameters: Any) -> Game:
+    """Play the default forest behind the default encoder, with the parameters of a variant if there are any."""
     encoder = ContextEncoder()
     contexts = encoder.fit_transform(stream.columns)
     forest = BanditForest(
@@ -20,6 +22,7 @@ def play_default(stream: Stream) -> Game:
         n_actions=stream.n_actions,
         thresholds=encoder.thresholds,
         seed=stream.shuffle,
+        **parameters,
     )
     return play_policy(forest, contexts, stream)
 
