@@ -69,13 +69,14 @@ inline GreedySettings greedy(bool ordered, bool linear, std::size_t n_threads = 
     return settings;
 }
 
-// Of pairs: two thirds of the variables are the context's.
+// Settings of a forest over pairs: two thirds of the variables are the context's.
 inline PairSettings pairs() {
     PairSettings settings{};
     static_cast<GreedySettings&>(settings) = greedy(true, true);
     settings.n_actions = 1;
     settings.n_context_variables = 8;
     settings.n_names = 64;
+    settings.n_named_actions = 40;
     return settings;
 }
 
