@@ -15,7 +15,7 @@
 
 namespace bandit_forest {
 
-// How far estimates are raised, in standard errors.
+// Numbers of standard errors by which estimates are raised.
 struct Optimism {
     double trees;
     double line;
@@ -32,13 +32,13 @@ class NamedForest {
 
     // Whether every name so far has an action.
     bool is_open() const { return growth_ != nullptr; }
-    // How far estimates move from those of the pairs to those of the names, in [0, 1].
+    // Weight of the names' estimates, in [0, 1]; the rest is that of the pairs.
     double weight() const { return std::clamp(shift_error_ / (shift_shift_ + ridge), 0.0, 1.0); }
 
-    // Moves estimates of offered actions, raised like these.
+    // Moves the estimates of offered actions, which are raised, towards those of their names, raised alike.
     void move(std::span<const std::uint8_t> context, std::span<const std::uint64_t> names, Optimism optimism,
               std::span<double> estimates) const;
-    // Learns the reward of an action, whose estimate as a pair was this.
+    // Learns the reward of an action, whose estimate as a pair was `of_pair`.
     void learn(std::span<const std::uint8_t> context, std::uint64_t name, double reward, double of_pair);
 
     std::size_t n_bytes() const { return growth_ ? growth_->n_bytes() : 0; }
@@ -68,14 +68,14 @@ class NamedForest {
 
     void check(std::uint8_t was_open) const;
     void close();
-    // The action of a name, or that which it would take.
+    // The action of a name; of a new one, the next free action.
     std::size_t action_of(std::uint64_t name) const;
-    // From the estimate of a pair to that of a name, as far as the name is known.
+    // The estimate of a name less that of the pair, shrunk while the name has few events.
     double shift(std::size_t action, double of_pair, double of_name) const;
     // Estimates of all names in a context, raised.
     void estimate(std::span<const std::uint8_t> context, Optimism optimism, std::vector<double>& out) const;
 
-    const GreedySettings settings_;         // of the forest
+    const GreedySettings settings_;         // of the forest with fixed actions
     std::unique_ptr<GreedyGrowth> growth_;  // none where it is closed
     std::uint64_t n_events_ = 0;            // events that were learned
     std::vector<std::uint64_t> names_;      // by action

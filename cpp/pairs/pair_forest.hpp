@@ -79,8 +79,8 @@ class PairForest {
     GreedyGrowth growth_;                      // trees, and the log of pairs
     std::optional<PairLine> line_;
     Blend blend_;                              // weights of trees and line
-    NameTable names_;                          // what is known by names where these are many
-    NamedForest named_;                        // and where they are few
+    NameTable names_;                          // corrections by name, where names are many
+    NamedForest named_;                        // estimates by name and context, where names are few
     std::atomic<std::uint64_t> decisions_{0};  // numbers the draws
     std::uint64_t events_ = 0;                 // events learned
     mutable std::shared_mutex mutex_;

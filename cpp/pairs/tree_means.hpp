@@ -1,4 +1,4 @@
-// What all trees estimate, added up as in a forest with fixed actions: groups of trees first, then all groups.
+// Mean estimates over all trees, added up as in a forest with fixed actions: groups of trees first, then all groups.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ struct Place {
     std::size_t action;
 };
 
-// For each of n estimates: the mean over the trees, and the mean of 1 / the events behind it. `place(i, tree)` is where
-// a tree has estimate i.
+// Sets the mean of each of n estimates over the trees, and the mean of 1 / its number of events. `place(i, tree)` is the
+// place of estimate i in a tree.
 template <class PlaceOf>
 void average_trees(const GreedyGrowth& growth, const GreedySettings& settings, std::size_t n, PlaceOf&& place,
                    std::vector<double>& means, std::vector<double>& inverse_counts) {

@@ -64,8 +64,8 @@ class PairForest:
     n_names
         Number of actions that are known by their names, a multiple of four; 32 bytes each.
     n_named_actions
-        Number of names up to which each has an action of its own, in a forest with fixed actions that stands beside the
-        pairs. That forest ends for good with the first name beyond; 0: there is none.
+        Largest number of names that each have an action of their own, in a forest with fixed actions beside the pairs.
+        The first name beyond it ends that forest for good. 0: there is no such forest.
     seed
         Seed of all draws.
     variable_names

@@ -21,7 +21,7 @@ _RIDGE = 1.0  # of the regression for the weight
 
 
 class _FixedActions(GreedyReferenceForest):
-    """The forest, which can tell its upper confidence bounds."""
+    """The forest with fixed actions, with its upper confidence bounds."""
 
     def bounds(self, context: Codes, n_actions: int, optimism: float, of_line: float) -> list[float]:
         """Return the estimates of the first actions, raised by standard errors of the trees and of the line."""
@@ -36,13 +36,13 @@ class _FixedActions(GreedyReferenceForest):
 
 
 class NamedForest:
-    """Estimates by the names of actions in a context, and how far the estimates of pairs move towards them.
+    """Estimates of actions by name in a context, and the weight with which those of pairs move towards them.
 
     A name that is learned for the first time takes the next free action of a forest with fixed actions. When there is
     none left, the forest is closed for good.
 
-    A name's estimate counts for as much as the name is known. The weight of all of them is that of a regression of the
-    pairs' errors on these shifts: zero, where contexts and names tell no more than pairs.
+    A shift is the estimate of a name less that of the pair, shrunk while the name has few events. The weight of all
+    shifts is the coefficient of a regression of the pairs' errors on them: zero where they explain nothing of these.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class NamedForest:
 
     @property
     def weight(self) -> float:
-        """How far estimates move from those of the pairs to those of the names, in [0, 1]."""
+        """Weight of the names' estimates, in [0, 1]; the rest is that of the pairs."""
         return min(max(self._shift_error / (self._shift_shift + _RIDGE), 0.0), 1.0) if self.is_open else 0.0
 
     def moved(
@@ -117,7 +117,7 @@ class NamedForest:
         self._counts[action] += 1
 
     def _shift(self, name: int, of_pair: float, of_names: Sequence[float]) -> float:
-        """Return the way from the estimate of a pair to that of a name, as far as the name is known."""
+        """Return the estimate of a name less that of the pair, shrunk while the name has few events."""
         action = self._names.index(name)
         n = self._counts[action]
         return (of_names[action] - of_pair) * (n / (n + _SHRINKAGE))
