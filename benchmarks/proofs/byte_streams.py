@@ -120,7 +120,7 @@ class _Connection:
         return await self.read(quiet_seconds)
 
     async def read(self, quiet_seconds: float) -> bool:
-        """Read until nothing comes for so long; return whether the service ended the connection."""
+        """Read until nothing has come for `quiet_seconds`; return whether the service ended the connection."""
         try:
             while more := await asyncio.wait_for(self._reader.read(65_536), quiet_seconds):
                 self.told += more
@@ -137,7 +137,7 @@ class _Connection:
 
     @property
     def accepted(self) -> bool:
-        """Whether any request was."""
+        """Whether any request was accepted."""
         return any(200 <= status < 300 for status in self.answers)
 
     def close(self) -> None:

@@ -62,14 +62,14 @@ class Side:
             if variables is not None:
                 return variables
         try:
-            row_read = {name: value for name, value in as_context(given).items() if name != self._ignored}
+            features = {name: value for name, value in as_context(given).items() if name != self._ignored}
             if self.schema.is_learned:
-                return self.schema.encode_plainly(row_read)
+                return self.schema.encode_plainly(features)
             if self.features is not None:
-                return self.schema.check(row_read)
-            if not row_read:
-                raise FeatureError(None, "a mapping with at least one feature", row_read)
-            return self._kinds.check(row_read)
+                return self.schema.check(features)
+            if not features:
+                raise FeatureError(None, "a mapping with at least one feature", features)
+            return self._kinds.check(features)
         except FeatureError as error:
             raise FeatureError(error.feature, error.rule, error.value, row=row, noun=self.noun) from None
 

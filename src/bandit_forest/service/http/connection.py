@@ -87,7 +87,7 @@ class Connection(asyncio.Protocol):
         self._answer_next()
 
     def eof_received(self) -> bool:
-        """Stay open for the answer that is under way: a client may end its side before it; no other request waits."""
+        """Stay open while a request is answered: a client may end its side once it has sent the request."""
         self._is_closing = True
         return self._is_answering
 

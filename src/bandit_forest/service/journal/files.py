@@ -137,7 +137,10 @@ def is_current(folder: Path) -> bool:
 
 
 def read_entries(folder: Path, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-    """Return the entries after one and up to another, in order; all when None, also while the journal is written."""
+    """Return the entries of a journal in order: those after a number, up to another or to the last.
+
+    The journal may be written meanwhile.
+    """
     files = journal_files(folder)
     last = last_seq(folder) if until is None else until
     expected, link = after + 1, None

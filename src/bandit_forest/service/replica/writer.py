@@ -87,7 +87,7 @@ class Writer:
         self.queued = 0
         self.durable_seq = 0
         self.tail = Commit()
-        """Nothing to wait for: whoever is told of something stored is told what the database has."""
+        """A commit that is finished already: what a replica has read from the database is stored."""
         self.tail.finish(durable=True)
         self._database = database
         self._project = project
@@ -98,7 +98,7 @@ class Writer:
         self._thread.start()
 
     def ask(self, asked: Asked) -> Stored:
-        """Add to what is to be stored; return the promise of it."""
+        """Queue rows to be stored; return the commit to wait for."""
         with self._changed:
             self._asked.append(asked)
             self.queued += asked.size
