@@ -193,7 +193,9 @@ def test_a_foreign_state_of_vowpal_wabbit_does_not_keep_a_log_from_being_read(tm
     assert read.actions.tolist() == log.actions.tolist()
 
 
-@pytest.mark.parametrize("text", ["{}:0:0.5 | a\n", '{{"_label_Action": {}, "_label_cost": 0, "_label_probability": 1}}'])
+@pytest.mark.parametrize(
+    "text", ["{}:0:0.5 | a\n", '{{"_label_Action": {}, "_label_cost": 0, "_label_probability": 1}}']
+)
 def test_more_actions_than_there_may_be_are_refused_before_they_are_named(tmp_path, text):
     (tmp_path / "log").write_text(text.format(10**12))
     with pytest.raises(InvalidArgumentError, match="at most 65536"):

@@ -33,7 +33,7 @@ def test_golden_files_are_still_read_and_go_on_as_they_did(version):
 
 
 def test_what_is_loaded_and_saved_is_the_same(saved):
-    completed = PairBandit.from_bytes(saved).to_bytes()  # with parameters that the file of another version does not name
+    completed = PairBandit.from_bytes(saved).to_bytes()  # with parameters that older files do not name
     assert PairBandit.from_bytes(completed).to_bytes() == completed
 
 

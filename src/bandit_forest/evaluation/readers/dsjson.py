@@ -75,7 +75,8 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
             self._has_offers = bool(offered) if self.n_events == 0 else self._has_offers
             self.n_events += 1
             actions_of = event.get("a")
-            listed = [action for action in actions_of if isinstance(action, int)] if isinstance(actions_of, list) else []
+            given = actions_of if isinstance(actions_of, list) else []
+            listed = [action for action in given if isinstance(action, int)]
             largest = max(largest, self._action(number, event), len(offered) if self._has_offers else 0, *listed)
         self.action_names = numbered_names(actions, largest, "read_dsjson", self.path.name)
         if self._has_offers and variable_names is not None:
