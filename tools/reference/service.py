@@ -91,8 +91,9 @@ def http_page() -> str:
     own = [one for one in offered if one not in fixed]
     return (
         f"{intro}\nEvery request may be refused with: {', '.join(sorted(common))}.\n\n{_table(fixed, common)}\n"
-        "## Offered actions\n\nA project with `[offered.NAME]` tables has these. It refuses `/v1/decide` and "
-        "`/v1/actions` with wrong_project, as one with `[actions]` refuses `/v1/rank`; all else is the same.\n\n"
+        "## Offered actions\n\nA project with `[offered.NAME]` tables has these instead of `/v1/decide` and "
+        "`/v1/actions`, which it refuses with wrong_project. One with `[actions]` refuses `/v1/rank`. All others are "
+        "the same.\n\n"
         f"{_table(own, common)}"
     )
 

@@ -74,6 +74,12 @@ def test_decisions_are_uniform_while_features_are_learned():
     assert bandit.version == 4
 
 
+def test_a_rule_that_is_given_in_part_has_the_rest_of_the_forest_s_own():
+    whole = PairBandit().model.parameters["growth"]
+    given = PairBandit(forest={"growth": {"log_capacity": 1024}}).model.parameters["growth"]
+    assert given == whole | {"log_capacity": 1024} != whole
+
+
 def test_rankings_and_propensities(bandit):
     context, actions = event(np.random.default_rng(2))
     ranking = bandit.rank(context, actions=actions, n_ranked=3, key="e1")

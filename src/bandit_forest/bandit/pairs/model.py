@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.bandit.pairs.side import Side
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.forest.pairs import PairForest
-from bandit_forest.forest.rule_codec import rules_to_json
+from bandit_forest.forest.rule_codec import rule_to_json, rules_to_json
 from bandit_forest.randomness import DECISION, KEY, draw, mix
 from bandit_forest.validation import key_number
 
@@ -195,9 +196,18 @@ def _matrix(rows: Sequence[bytes]) -> Codes:
 def _all_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of a forest as JSON has them; refuse those that no forest over pairs has."""
     try:
-        forest = PairForest(n_context_variables=1, n_action_variables=1, **forest_arguments(given))
+        whole = forest_arguments({name: _whole_rule(name, value) for name, value in given.items()})
+        forest = PairForest(n_context_variables=1, n_action_variables=1, **whole)
     except TypeError as error:  # an unknown parameter
         known = "n_trees, max_depth, variable_share, max_nodes, n_names, n_named_actions, seed, growth and exploration"
         raise InvalidArgumentError(f"The parameters of the forest must be among {known}: {error}.") from None
     own = ("n_context_variables", "n_action_variables", "thresholds")  # these come from the features
     return rules_to_json({name: value for name, value in forest.parameters.items() if name not in own})
+
+
+def _whole_rule(name: str, value: Any) -> Any:
+    """Return a parameter of the forest; a table of a rule has the rest of the forest's own rule."""
+    if not isinstance(value, Mapping) or name not in ("growth", "exploration"):
+        return value
+    own = rule_to_json(inspect.signature(PairForest).parameters[name].default)
+    return {**own, **value} if value.get("rule", own["rule"]) == own["rule"] else value

@@ -127,8 +127,8 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
         if all("Timestamp" in event for _, event in rows):
             columns["times"] = [self._time(*row) for row in rows]
         states = [event.get("VWState") for _, event in rows]
-        if all(isinstance(state, Mapping) and "m" in state for state in states):
-            versions = [str(state["m"]) for state in states]
+        versions = [str(state["m"]) for state in states if isinstance(state, Mapping) and "m" in state]
+        if len(versions) == len(rows):
             columns["versions"] = np.array([int(one) if _WHOLE.fullmatch(one) else one for one in versions])
         if self._variables is not None:
             columns["contexts"] = [[row.pop(f"context.{name}", 0) for name in self._variables] for row in features]

@@ -1,24 +1,22 @@
-"""What a bandit of offered actions is made with: all that its meaning depends on, as JSON can hold it."""
+"""Settings of a bandit of offered actions: all that its decisions depend on, as JSON can hold it."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feature_to_json
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.bandit.pairs.side import Side
 from bandit_forest.bandit.rewards import RewardRange
-from bandit_forest.forest.pairs import PairForest
 
 __all__ = ["OfferedSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfferedSettings:
-    """Everything but what was learned."""
+    """Settings of a bandit of offered actions, without what it has learned."""
 
     engine: ClassVar[str] = "pairs-1"
     """What makes the decisions. The number grows when the same lessons make other decisions."""
@@ -43,13 +41,12 @@ class OfferedSettings:
         forest: Mapping[str, Any],
     ) -> Self:
         """Return the settings of a project; rules of which only parts are given have the rest of `PairForest`'s."""
-        whole = {name: _rule(name, value) for name, value in forest.items()}
         bandit = PairBandit(
             reward_range=(rewards.low, rewards.high),
             context_features=features,
             action_features=offered,
             warm_up_events=warm_up_events,
-            forest=whole,
+            forest=forest,
         )
         return cls.of_bandit(bandit)
 
@@ -95,15 +92,6 @@ class OfferedSettings:
             warm_up_events=saved["warm_up_events"],
             forest=saved["forest"],
         )
-
-
-def _rule(name: str, value: Any) -> Any:
-    """Return a parameter of the forest; a table stands for the forest's own rule with some other parameters."""
-    if not isinstance(value, Mapping) or name not in ("growth", "exploration"):
-        return value
-    own = inspect.signature(PairForest).parameters[name].default
-    rule = type(own).__name__
-    return {"rule": rule, **asdict(own), **value} if value.get("rule", rule) == rule else value
 
 
 def _features(side: Side) -> dict[str, Feature]:

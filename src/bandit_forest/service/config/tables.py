@@ -171,8 +171,10 @@ class Limits(Table, frozen=True):
         Largest size of a request, and of one context as JSON.
     batch_events
         Largest number of events of a batch.
-    offered_actions, offered_bytes
-        Largest number of actions that one event offers, and their size as JSON.
+    offered_actions
+        Largest number of actions that one event offers.
+    offered_bytes
+        Largest size of these actions as JSON.
     waiting_events
         Largest number of events that wait for their reward.
     waiting_full

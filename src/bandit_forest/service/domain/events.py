@@ -35,7 +35,7 @@ class Event(NamedTuple):
     fingerprint: int = 0
     """Of the request that decided it, or that it was learned from."""
     offer: EventOffer | None = None
-    """Where actions are offered: which, and in which order they were ranked."""
+    """The offered actions and their ranking; None where actions are fixed."""
 
     def to_json(self) -> list[Any]:
         """Return a list that JSON can hold."""

@@ -60,7 +60,7 @@ class State:
     def __init__(self, project: Project, bandit: Bandit | PairBandit) -> None:
         self.project = project
         self.learner = bandit
-        """The bandit, whichever its actions are."""
+        """The bandit, of fixed or of offered actions."""
         self.seq = 0
         """The number of the last entry that was applied."""
         self.time = 0.0

@@ -100,7 +100,7 @@ class Access:
             raise ServiceError("unknown_host", "The service is not known by this name: add it to [server] hosts.")
 
     def admit(self, path: str, authorization: bytes | None, now: float) -> None:
-        """Admit a request by its header of this name, or refuse it; `now` is of a clock that never goes back."""
+        """Admit a request by its `authorization` header, or refuse it; the clock of `now` never goes back."""
         needed = role_needed(path, self._public)
         if needed is Role.PUBLIC:
             return

@@ -64,7 +64,7 @@ def known_event(service: ServiceContext, event_id: str | None) -> Event | None:
 
 
 def check_same(service: ServiceContext, known: NewEvent | Event, mark: int) -> None:
-    """Refuse a request that is not the one which the event is known from, by its fingerprint."""
+    """Refuse a request whose fingerprint is not that of the request which made the event."""
     if mark != known.fingerprint:
         raise ServiceError(
             "event_conflict",
