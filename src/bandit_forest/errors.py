@@ -62,4 +62,6 @@ def shown(value: object) -> str:
         text = " ".join(repr(value).split())
     except RecursionError:  # JSON may nest deeper than `repr` follows
         text = f"a deeply nested {type(value).__name__}"
+    except ValueError:  # ints of more than 4300 digits
+        text = f"a very long {type(value).__name__}"
     return text if len(text) <= _LONGEST_REPR else text[: _LONGEST_REPR - 3] + "..."

@@ -242,7 +242,10 @@ def key_number(key: object, owner: str) -> int:
     elif isinstance(key, bytes):
         content = b"b" + key
     elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-        content = b"i%d" % int(key)
+        try:
+            content = b"i%d" % int(key)
+        except ValueError:
+            refuse("key", owner, "an int of at most 4300 digits, a text or bytes", key)
     else:
         refuse("key", owner, "an int, a text or bytes", key)
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

@@ -253,6 +253,15 @@ def test_features_are_declared_fitted_or_learned() -> None:
         fitted.fit(rows(3))
 
 
+def test_a_number_that_is_not_finite_does_not_spoil_the_first_events() -> None:
+    bandit = Bandit(actions=["a", "b"], warm_up_events=1)
+    for number in (float("inf"), 10**400):
+        with pytest.raises(InvalidArgumentError, match="must be a finite number"):
+            bandit.learn({"age": number}, "a", 1.0, propensity=0.5)
+    bandit.learn({"age": 1}, "a", 1.0, propensity=0.5)
+    assert bandit.version == 1
+
+
 def test_a_contradiction_of_the_first_events_is_refused() -> None:
     bandit = Bandit(actions=ACTIONS)
     bandit.learn({"age": 3}, "stay", 1.0, propensity=0.5)

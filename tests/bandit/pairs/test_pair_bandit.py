@@ -227,6 +227,32 @@ def test_wrong_calls_are_refused_and_change_nothing(call, sentence):
     assert bandit.to_bytes() == before
 
 
+def test_a_lesson_that_contradicts_those_before_it_changes_nothing():
+    bandit = PairBandit()
+    plain = bandit.decide({"age": 1}, actions=[{"id": 1, "price": 1.0}])
+    other = bandit.decide({"age": 1, "new": True}, actions=[{"id": 1, "price": "dear"}])
+    bandit.learn(plain, reward=1.0)
+    before = bandit.to_bytes()
+    with pytest.raises(InvalidArgumentError, match="'price' of the context must be numeric"):
+        bandit.learn(other, reward=1.0)
+    assert bandit.to_bytes() == before
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, 10**400, 10**5000], ids=["inf", "-inf", "long", "very long"])
+def test_a_number_that_is_not_finite_is_refused_before_it_can_spoil_the_first_lessons(number):
+    bandit = PairBandit(warm_up_events=2)
+    before = bandit.to_bytes()
+    for context, price in (({"age": number}, 1.0), ({"age": 1}, number)):
+        with pytest.raises(InvalidArgumentError, match="must be a finite number"):
+            bandit.learn(context, {"id": 1, "price": price}, 1.0, propensity=0.5)
+    assert bandit.to_bytes() == before
+
+
+def test_an_id_of_too_many_digits_is_refused():
+    with pytest.raises(InvalidArgumentError, match="at most 4300 digits"):
+        PairBandit(**DECLARED).decide({"age": 1, "member": True}, actions=[{"id": 10**5000, "price": 1, "new": True}])
+
+
 def test_parameters_are_checked():
     with pytest.raises(InvalidArgumentError, match="without 'id'"):
         PairBandit(action_features={"id": "categorical"})

@@ -7,7 +7,7 @@ from typing import Any
 
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import Feature, default_feature
-from bandit_forest.bandit.features.values import moment, plain
+from bandit_forest.bandit.features.values import LARGEST, moment, plain
 
 __all__ = ["LearnedKinds"]
 
@@ -81,6 +81,8 @@ def kind_of(name: str, given: Any) -> str | None:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, (int, float)):
+        if not -LARGEST <= value <= LARGEST:
+            raise FeatureError(name, "a finite number", given)
         return "numeric"
     if moment(value) is not None:
         return "time"

@@ -20,9 +20,10 @@ from bandit_forest.bandit.features.kinds import (
     TimeFeature,
 )
 
-__all__ = ["as_context", "clean", "expanded", "is_missing", "moment", "plain"]
+__all__ = ["LARGEST", "as_context", "clean", "expanded", "is_missing", "moment", "plain"]
 
-_LARGEST = float(np.finfo(np.float64).max)
+LARGEST = float(np.finfo(np.float64).max)
+"""The largest finite number."""
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -98,7 +99,7 @@ def clean(feature: Feature, name: str, given: Any) -> Any:
 def _fits(feature: Feature, value: Any) -> bool:
     kind = value.__class__
     if isinstance(feature, NumericFeature):
-        return (kind is float or kind is int) and -_LARGEST <= value <= _LARGEST
+        return (kind is float or kind is int) and -LARGEST <= value <= LARGEST
     if isinstance(feature, BooleanFeature):
         return kind is bool
     if isinstance(feature, CategoricalFeature):

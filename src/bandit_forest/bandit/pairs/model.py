@@ -126,6 +126,7 @@ class PairModel:
             self._learn(lessons)
             return
         for number, lesson in enumerate(lessons):
+            self.action.check_kinds(lesson.features)  # before anything is noted
             self.context.note(lesson.context)
             self.action.note(lesson.features)
             self.lessons.append(lesson)

@@ -73,6 +73,11 @@ class Side:
         except FeatureError as error:
             raise FeatureError(error.feature, error.rule, error.value, row=row, noun=self.noun) from None
 
+    def check_kinds(self, read: Read) -> None:
+        """Refuse a row that contradicts the rows which were noted, while the kinds of features are learned."""
+        if self.features is None and isinstance(read, dict):
+            self._kinds.check(read)
+
     def note(self, read: Read) -> None:
         """Remember the kinds of the features of a lesson, while they are learned."""
         if self.features is None and isinstance(read, dict):
