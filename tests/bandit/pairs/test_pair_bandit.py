@@ -164,6 +164,19 @@ def test_frames_have_one_row_per_offered_action():
         bandit.decide_many([rows[0], rows[-1], rows[0]], event="event")
 
 
+@pytest.mark.parametrize(
+    ("change", "keys"),
+    [({"price": "dear"}, None), ({"event": 1}, None), ({}, [1]), ({}, [1, 2, 3, 4]), ({}, iter("abc")), ({}, [1, 2, 0.5])],
+)
+def test_a_table_of_which_anything_is_refused_draws_nothing(change, keys):
+    rows = [{"event": number, "age": 40, "member": True, "id": 7, "price": 1, "new": True} for number in range(3)]
+    bandit = PairBandit(**DECLARED)
+    before = bandit.to_bytes()
+    with pytest.raises(InvalidArgumentError):
+        bandit.decide_many([*rows[:2], rows[2] | change, {**rows[0], "event": 2, "id": 8}], event="event", keys=keys)
+    assert bandit.to_bytes() == before
+
+
 def test_an_explanation_tells_why_and_what_would_have_changed_it(bandit):
     context = {"age": 60.0, "member": True}
     actions = [{"id": "dear", "price": 15.0, "kind": "phone"}, {"id": "cheap", "price": 2.0, "kind": "phone"}]

@@ -7,8 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from bandit_forest.bandit.features.tables import read_table
-from bandit_forest.bandit.pairs.decisions import PairDecision, PairDecisions
+from bandit_forest.bandit.pairs.decisions import PairDecisions
 from bandit_forest.errors import InvalidArgumentError, refuse
+from bandit_forest.validation import key_numbers
 
 if TYPE_CHECKING:
     from bandit_forest.bandit.pairs.pair_bandit import PairBandit
@@ -26,20 +27,21 @@ def decide_many(bandit: PairBandit, rows: Any, event: str, keys: Sequence[int | 
     if not names:
         raise InvalidArgumentError(f"{owner} must know the features of the context: declare them, or call fit.")
     events: list[Any] = []
-    decisions: list[PairDecision] = []
-    groups = groupby(table.rows(range(table.n_rows)), key=lambda row: row[event])
-    for number, (value, group) in enumerate(groups):
+    offers: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+    for value, group in groupby(table.rows(range(table.n_rows)), key=lambda row: row[event]):
         offered = [{name: given for name, given in row.items() if name != event} for row in group]
         contexts = [{name: row.pop(name, None) for name in names} for row in offered]
         if any(context != contexts[0] for context in contexts):
             refuse("rows", owner, f"rows with the same context in event {value!r}", contexts)
-        if keys is not None and number >= len(keys):
-            refuse("keys", owner, "one key for each event", keys)
-        decisions.append(bandit.decide(contexts[0], actions=offered, key=None if keys is None else keys[number]))
+        bandit.read(contexts[0], offered, "decide_many")  # what is refused is refused before the first draw
+        offers.append((contexts[0], offered))
         events.append(value)
-    if len(set(map(repr, events))) != len(events) or (keys is not None and len(keys) != len(events)):
-        refuse("rows", owner, "rows of one event that stand together, and one key for each event", events)
-    return PairDecisions(events, decisions)
+    if len(set(map(repr, events))) != len(events):
+        refuse("rows", owner, "rows of one event that stand together", events)
+    key_numbers(keys, owner, len(events))
+    names = [None] * len(events) if keys is None else keys
+    drawn = zip(offers, names, strict=True)
+    return PairDecisions(events, [bandit.decide(context, actions=offered, key=key) for (context, offered), key in drawn])
 
 
 def fit(bandit: PairBandit, contexts: Any, actions: Any) -> None:
