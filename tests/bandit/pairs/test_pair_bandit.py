@@ -166,7 +166,14 @@ def test_frames_have_one_row_per_offered_action():
 
 @pytest.mark.parametrize(
     ("change", "keys"),
-    [({"price": "dear"}, None), ({"event": 1}, None), ({}, [1]), ({}, [1, 2, 3, 4]), ({}, iter("abc")), ({}, [1, 2, 0.5])],
+    [
+        ({"price": "dear"}, None),
+        ({"event": 1}, None),
+        ({}, [1]),
+        ({}, [1, 2, 3, 4]),
+        ({}, iter("abc")),
+        ({}, [1, 2, 0.5]),
+    ],
 )
 def test_a_table_of_which_anything_is_refused_draws_nothing(change, keys):
     rows = [{"event": number, "age": 40, "member": True, "id": 7, "price": 1, "new": True} for number in range(3)]

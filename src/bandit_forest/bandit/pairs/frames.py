@@ -41,7 +41,9 @@ def decide_many(bandit: PairBandit, rows: Any, event: str, keys: Sequence[int | 
     key_numbers(keys, owner, len(events))
     names = [None] * len(events) if keys is None else keys
     drawn = zip(offers, names, strict=True)
-    return PairDecisions(events, [bandit.decide(context, actions=offered, key=key) for (context, offered), key in drawn])
+    return PairDecisions(
+        events, [bandit.decide(context, actions=offered, key=key) for (context, offered), key in drawn]
+    )
 
 
 def fit(bandit: PairBandit, contexts: Any, actions: Any) -> None:
