@@ -1,8 +1,8 @@
 """A soak: a service under full load for long, with memory, open files, latency and journal size over time.
 
-Memory is what the process has allocated (RssAnon): pages of files come and go with what else the machine does. It must
-be flat after the first quarter: its slope within what chance would make of its own noise, or below one part in a thousand
-an hour. The p99 latency of the last quarter must be at most 1.2 times that of the first.
+Memory is what the process has allocated (RssAnon): pages of files come and go with what else the machine does. It
+must be flat after the first quarter: its slope within what chance would make of its own noise, or below one part in a
+thousand an hour. The p99 latency of the last quarter must be at most 1.2 times that of the first.
 """
 
 from __future__ import annotations
