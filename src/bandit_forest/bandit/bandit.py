@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, overload
@@ -18,6 +17,7 @@ from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
 from bandit_forest.bandit.forests import make_forest, make_other_policy, takes_order
+from bandit_forest.bandit.locks import new_lock
 from bandit_forest.bandit.model import Lesson, Model
 from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
 from bandit_forest.bandit.settings import BanditSettings
@@ -111,7 +111,7 @@ class Bandit:
         self.settings = settings
         self.rewards = settings.rewards
         self.registry = ActionRegistry(settings.capacity)
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._policy = policy
         self.model = Model(
             features=settings.features,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from bandit_forest import archive
 from bandit_forest.bandit.features.kinds import Feature
+from bandit_forest.bandit.locks import new_lock
 from bandit_forest.bandit.naming import importance_by_feature
 from bandit_forest.bandit.pairs import file, frames
 from bandit_forest.bandit.pairs.decisions import PairDecision, PairDecisions, PairRanking, Read
@@ -76,7 +76,7 @@ class PairBandit:
         self.rewards = RewardRange.of(reward_range, "PairBandit")
         if action_features is not None and ID in action_features:
             refuse("action_features", "PairBandit", f"without '{ID}', which names an action", action_features)
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self.model = PairModel(
             context_features=declared_features(context_features, "PairBandit"),
             action_features=declared_features(action_features, "PairBandit"),
@@ -321,7 +321,7 @@ class PairBandit:
     def from_bytes(cls, data: bytes, name: str = "data") -> Self:
         """Return a bandit that `to_bytes` gave."""
         bandit = cls.__new__(cls)
-        bandit._lock = threading.RLock()
+        bandit._lock = new_lock()
         bandit.model, bandit.rewards = file.unpack(data, name)
         return bandit
 
