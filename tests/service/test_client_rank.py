@@ -127,3 +127,11 @@ def test_the_same_without_blocking(service):
     with Client() as client:
         parameters = list(inspect.signature(client.rank).parameters)
     assert parameters == ["context", "actions", "event_id", "n_ranked", "mean_rewards"]
+
+
+@pytest.mark.parametrize(
+    "value", ["\ud800", {1, 2}, b"bytes", object()], ids=["half a character", "set", "bytes", "object"]
+)
+def test_what_json_cannot_hold_is_refused_before_it_is_sent(value):
+    with Client("http://127.0.0.1:1") as client, pytest.raises(InvalidArgumentError, match="of a request must be"):
+        client.rank(CONTEXT, actions=[OFFER[0] | {"kind": value}])

@@ -16,6 +16,10 @@ def request_json(body: Json) -> bytes:
     """Return JSON; a number that JSON does not have is refused with its place."""
     try:
         return json.dumps(body, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:  # half a character
+        refuse("$", "a request", "made of whole characters", error.object[error.start : error.end])
+    except (RecursionError, TypeError) as error:
+        refuse("$", "a request", "what JSON can hold", str(error))
     except ValueError:
         place, value = next(_not_finite(body, "$"))
         refuse(place, "a request", "a finite number", value)
