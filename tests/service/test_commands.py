@@ -205,6 +205,18 @@ def test_a_saved_bandit_of_offered_actions_is_served_and_taken_back(run, tmp_pat
     assert "new, to begin with" in run("serve", project, "--from", tmp_path / "saved.bandit")
 
 
+def test_a_saved_bandit_that_is_not_there_is_told_in_one_sentence(run, tmp_path):
+    project = write_offered_project(tmp_path)
+    assert "'nothing' cannot be read" in run("serve", project, "--from", "nothing")
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_service_that_does_not_run_is_told_in_one_sentence(run, tmp_path):
+    project = write_project(tmp_path, more="[server]\nport = 1\n")
+    for words in (("list",), ("add", "lead"), ("disable", "gold")):
+        assert "No service answers at http://127.0.0.1:1" in run("actions", *words, project)
+
+
 def test_a_saved_bandit_of_the_other_kind_is_refused(run, tmp_path):
     Bandit(actions=["a", "b"], features={"age": NumericFeature(thresholds=(1,))}).save(tmp_path / "fixed.bandit")
     project = write_offered_project(tmp_path)

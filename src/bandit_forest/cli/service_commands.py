@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bandit_forest.errors import InvalidArgumentError, MissingExtraError
+from bandit_forest.errors import BanditForestError, InvalidArgumentError, MissingExtraError
 
 if TYPE_CHECKING:
     from bandit_forest.client import Client
@@ -166,14 +166,24 @@ def enable(name: ActionName, project: ProjectFile = _FILE) -> None:
         client.enable_action(name)
 
 
-def _client(project: Path) -> Client:
-    """Return a client of a project's running service, with the first key for administration that is at hand."""
+@contextmanager
+def _client(project: Path) -> Iterator[Client]:
+    """Lend a client of a project's running service, with the first key for administration that is at hand."""
+    with _service_extra():
+        import httpx
+
     from bandit_forest.client import Client
 
     loaded = _load(project)
     names = [key.removeprefix("env:") for key in loaded.keys.admin if key.startswith("env:")]
     key = next((os.environ[name].strip() for name in names if name in os.environ), None)
-    return Client(f"http://{loaded.server.host}:{loaded.server.port}", key=key)
+    address = f"http://{loaded.server.host}:{loaded.server.port}"
+    with Client(address, key=key) as client:
+        try:
+            yield client
+        except httpx.TransportError as error:
+            cure = f"start it with 'bandit-forest serve {project}'"
+            raise BanditForestError(f"No service answers at {address} ({error}): {cure}.") from error
 
 
 def _load(project: Path) -> Project:

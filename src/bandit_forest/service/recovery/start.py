@@ -147,7 +147,10 @@ def begin_from(project: Project, file: Path) -> None:
     folder = project.storage.folder
     if journal_files(folder):
         refuse("folder", "[storage]", "new, to begin with a saved bandit", str(folder))
-    data = file.read_bytes()
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise InvalidArgumentError(f"'{file}' cannot be read: {error.strerror}.") from error
     bandit = bandit_from_bytes(project, data, str(file))
     if bandit.model.warm_up_left:
         raise InvalidArgumentError(f"'{file}' has not learned its features yet: serve it after its warm-up.")
