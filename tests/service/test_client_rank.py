@@ -129,8 +129,22 @@ def test_the_same_without_blocking(service):
     assert parameters == ["context", "actions", "event_id", "n_ranked", "mean_rewards"]
 
 
+ITSELF: list[object] = []
+ITSELF.append(ITSELF)
+
+
+def test_estimates_of_an_id_that_is_a_float_are_those_of_the_int(client):
+    offered = [{"id": 3.0, "price": 1.0, "kind": "phone"}]
+    for _ in range(3):
+        client.learn(CONTEXT, OFFER[0], 1.0, propensity=0.5)
+    told = client.rank(CONTEXT, actions=offered, mean_rewards=True)
+    assert list(told.mean_rewards) == told.actions == [3]
+
+
 @pytest.mark.parametrize(
-    "value", ["\ud800", {1, 2}, b"bytes", object()], ids=["half a character", "set", "bytes", "object"]
+    "value",
+    ["\ud800", {1, 2}, b"bytes", object(), 10**5000, ITSELF],
+    ids=["half a character", "set", "bytes", "object", "digits", "itself"],
 )
 def test_what_json_cannot_hold_is_refused_before_it_is_sent(value):
     with Client("http://127.0.0.1:1") as client, pytest.raises(InvalidArgumentError, match="of a request must be"):

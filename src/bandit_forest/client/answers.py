@@ -103,6 +103,7 @@ def decided(answer: Json, *, durable: bool = True) -> DecidedEvent:
 
 def ranked(answer: Json, ids: Sequence[Any] = (), *, durable: bool = True) -> RankedEvent:
     """Return the ranking of an answer; estimates get the ids of the actions that were offered."""
+    ids = [int(own) if isinstance(own, float) else own for own in ids]  # JSON does not tell 2.0 from 2
     means = answer.get("mean_rewards")
     return RankedEvent(
         event_id=answer["event_id"],

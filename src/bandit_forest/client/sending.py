@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from typing import Any
 
 from bandit_forest.client.answers import Json
@@ -18,11 +19,11 @@ def request_json(body: Json) -> bytes:
         return json.dumps(body, allow_nan=False, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:  # half a character
         refuse("$", "a request", "made of whole characters", error.object[error.start : error.end])
-    except (RecursionError, TypeError) as error:
+    except (RecursionError, TypeError, ValueError) as error:
+        with suppress(RecursionError, StopIteration):  # it may hold itself
+            place, value = next(_not_finite(body, "$"))
+            refuse(place, "a request", "a finite number", value)
         refuse("$", "a request", "what JSON can hold", str(error))
-    except ValueError:
-        place, value = next(_not_finite(body, "$"))
-        refuse(place, "a request", "a finite number", value)
 
 
 def _not_finite(value: Any, place: str) -> Any:

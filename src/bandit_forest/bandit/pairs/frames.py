@@ -39,8 +39,7 @@ def decide_many(bandit: PairBandit, rows: Any, event: str, keys: Sequence[int | 
     if len(set(map(repr, events))) != len(events):
         refuse("rows", owner, "rows of one event that stand together", events)
     key_numbers(keys, owner, len(events))
-    names = [None] * len(events) if keys is None else keys
-    drawn = zip(offers, names, strict=True)
+    drawn = zip(offers, [None] * len(events) if keys is None else keys, strict=True)
     return PairDecisions(
         events, [bandit.decide(context, actions=offered, key=key) for (context, offered), key in drawn]
     )
