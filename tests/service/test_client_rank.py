@@ -89,6 +89,12 @@ def test_batches_are_ranked_and_partly_refused(client):
         client.rank_many([CONTEXT] * 2, actions=[OFFER])
 
 
+def test_the_same_id_twice_is_a_conflict(client):
+    with pytest.raises(RefusedError) as refused:
+        client.rank(CONTEXT, actions=[OFFER[0], OFFER[0]])
+    assert (refused.value.status, refused.value.code, refused.value.path) == (409, "action_conflict", "$.actions")
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_number_that_json_does_not_have_is_refused_before_it_is_sent(client, value):
     with pytest.raises(InvalidArgumentError, match=r"The '\$.actions\[1\].price' of a request must be a finite number"):

@@ -76,7 +76,7 @@ def test_the_example_of_offered_actions_is_right_also_where_it_is_commented_out(
         (OFFERED + "[forest.growth]\nrule = 'Elimination'\n", 9, "The 'growth' of PairForest must be Greedy()"),
         (OFFERED + "[forest.growth]\nmin_event = 3\n", 9, "The parameters of [forest.growth] do not fit Greedy"),
         (OFFERED + "[limits]\noffered_actions = 0\n", 10, "`int` >= 1"),
-        (OFFERED + "[limits]\noffered_actions = 70000\n", 10, "`int` <= 65536"),
+        (OFFERED + "[limits]\noffered_actions = 5000\n", 10, "`int` <= 4096"),
         (OFFERED + "[limits]\noffered_bytes = 0\n", 10, "`int` >= 1"),
     ],
 )

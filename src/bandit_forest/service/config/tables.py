@@ -193,7 +193,7 @@ class Limits(Table, frozen=True):
     body_bytes: Count = 2**20
     context_bytes: Count = 2**16
     batch_events: Count = 1000
-    offered_actions: Annotated[int, Meta(ge=1, le=2**16)] = 256
+    offered_actions: Annotated[int, Meta(ge=1, le=2**12)] = 256
     offered_bytes: Count = 2**18
     waiting_events: Count = 100_000
     waiting_full: str = "expire"
