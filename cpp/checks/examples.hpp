@@ -64,7 +64,6 @@ inline GreedySettings greedy(bool ordered, bool linear, std::size_t n_threads = 
     settings.linear = linear;
     settings.gamma_scale = 30.0;
     settings.optimism = 0.3;
-    settings.fading = 100.0;
     settings.linear_optimism = 0.3;
     return settings;
 }

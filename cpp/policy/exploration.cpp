@@ -71,7 +71,7 @@ void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, Con
 }
 
 double standard_errors(const GreedySettings& settings, double events) {
-    return settings.optimism * std::sqrt(std::log1p(events) / (1.0 + events / settings.fading));
+    return settings.optimism * std::sqrt(std::log1p(events));
 }
 
 void upper_bounds(std::span<const double> means, std::span<const double> inverse_counts, double standard_errors,

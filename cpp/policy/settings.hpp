@@ -67,7 +67,6 @@ struct GreedySettings : Settings {
     bool linear;                 // whether a linear estimate stands beside the trees
     double gamma_scale;          // exploration by inverse gap weighting with gamma_scale * cube root of the events
     double optimism;             // on estimates raised by so many standard errors * sqrt(log(events))
-    double fading;               // events after which these fade; infinite: never
     double linear_optimism;      // and those of the linear part by so many of its own
 };
 

@@ -69,7 +69,6 @@ void bind_greedy(nb::module_& m) {
         .def_rw("linear", &GreedySettings::linear)
         .def_rw("gamma_scale", &GreedySettings::gamma_scale)
         .def_rw("optimism", &GreedySettings::optimism)
-        .def_rw("fading", &GreedySettings::fading)
         .def_rw("linear_optimism", &GreedySettings::linear_optimism);
 }
 

@@ -41,8 +41,6 @@ class InverseGap:
         Rate at which exploration gives way to the best action.
     optimism
         Number of standard errors, times sqrt(log(1 + events)), by which the trees' estimates are raised.
-    fading
-        Number of events after which that fades: it is divided by sqrt(1 + events / fading). None: it does not fade.
     linear_optimism
         Number of standard errors by which the linear estimates are raised.
 
@@ -53,7 +51,6 @@ class InverseGap:
 
     gamma_scale: float = 100.0
     optimism: float = 0.2
-    fading: int | None = 20_000
     linear_optimism: float = 0.3
 
     def __post_init__(self) -> None:
@@ -63,7 +60,6 @@ class InverseGap:
             self,
             gamma_scale=check_parameter(self.gamma_scale, "gamma_scale", "InverseGap", rule, 0.0, 1e9, open_low=True),
             optimism=check_parameter(self.optimism, "optimism", "InverseGap", size, 0.0, 1000.0),
-            fading=None if self.fading is None else check_int(self.fading, "fading", "InverseGap", high=2**53),
             linear_optimism=check_parameter(self.linear_optimism, "linear_optimism", "InverseGap", size, 0.0, 1000.0),
         )
 

@@ -196,7 +196,6 @@ def test_wrong_parameters_are_refused_in_one_sentence(name, value):
         (InverseGap, {"gamma_scale": True}),
         (InverseGap, {"optimism": -0.1}),
         (InverseGap, {"optimism": float("nan")}),
-        (InverseGap, {"fading": 0}),
         (RoundRobin, {"quorum": 0.0}),
         (RoundRobin, {"quorum": 1.5}),
         (UniformOverRemaining, {"draw": "lots"}),

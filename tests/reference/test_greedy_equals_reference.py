@@ -42,7 +42,6 @@ def forests(draw):
         "exploration": InverseGap(
             gamma_scale=draw(st.sampled_from([0.5, 10.0, 100.0])),
             optimism=draw(st.sampled_from([0.0, 0.3, 1.0])),
-            fading=draw(st.sampled_from([None, 20])),
             linear_optimism=draw(st.sampled_from([0.0, 0.3])),
         ),
         "max_nodes": draw(st.sampled_from([1, 7, 2**17])),

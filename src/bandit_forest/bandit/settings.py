@@ -12,7 +12,6 @@ from bandit_forest.bandit.forests import all_parameters, takes_order
 from bandit_forest.bandit.model import WarmUpRule
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import refuse
-from bandit_forest.forest.rule_codec import completed_rule
 from bandit_forest.validation import check_int
 
 __all__ = ["BanditSettings", "declared_features"]
@@ -78,7 +77,7 @@ class BanditSettings:
             capacity=saved["capacity"],
             warm_up_events=saved["warm_up_events"],
             warm_up_rule=saved["warm_up_rule"],
-            forest=saved["forest"] | {"exploration": completed_rule(saved["forest"]["exploration"])},
+            forest=saved["forest"],
         )
 
 

@@ -17,7 +17,7 @@ from bandit_forest.rules import (
     UniformOverRemaining,
 )
 
-__all__ = ["completed_rule", "rule_from_json", "rule_to_json", "rules_to_json"]
+__all__ = ["rule_from_json", "rule_to_json", "rules_to_json"]
 
 _RULES: dict[str, Callable[..., Growth | Exploration]] = {
     rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
@@ -56,14 +56,3 @@ def rule_from_json(table: Mapping[str, Any], owner: str) -> Any:
         return _RULES[name](**values)
     except TypeError as error:
         raise InvalidArgumentError(f"The parameters of {owner} do not fit {name}: {error}.") from None
-
-
-def completed_rule(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a saved rule with the parameters that no rule had when it was saved: optimism did not fade then.
-
-    Examples
-    --------
-    >>> completed_rule({"rule": "InverseGap", "optimism": 0.2})
-    {'fading': None, 'rule': 'InverseGap', 'optimism': 0.2}
-    """
-    return {"fading": None, **saved} if saved["rule"] == "InverseGap" else dict(saved)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
 from bandit_forest import _core
 from bandit_forest.errors import OutdatedFileError
-from bandit_forest.forest.rule_codec import completed_rule, rule_from_json, rules_to_json
+from bandit_forest.forest.rule_codec import rule_from_json, rules_to_json
 from bandit_forest.rules import (
     Elimination,
     Exploration,
@@ -88,7 +87,7 @@ def arguments_of(header: dict[str, Any]) -> dict[str, Any]:
     depth = parameters["max_depth"]
     return parameters | {
         "growth": rule_from_json(_without_clock(parameters["growth"]), "growth"),
-        "exploration": rule_from_json(completed_rule(parameters["exploration"]), "exploration"),
+        "exploration": rule_from_json(parameters["exploration"], "exploration"),
         "max_depth": tuple(depth) if isinstance(depth, list) else depth,
         "thresholds": {int(variable): numbers for variable, numbers in parameters.get("thresholds", {}).items()},
         "variable_names": header["variable_names"],
@@ -104,7 +103,7 @@ def _filled(settings: _Settings, values: dict[str, Any]) -> _Settings:
 
 def _greedy(growth: Greedy, exploration: InverseGap, n_variables: int, levels: Sequence[int]) -> dict[str, Any]:
     capacity = growth.log_capacity or _capacity(n_variables, levels, growth.lifetime)
-    own = asdict(growth) | asdict(exploration) | {"fading": exploration.fading or math.inf}
+    own = asdict(growth) | asdict(exploration)
     return own | {"log_capacity": capacity, "lifetime": growth.lifetime or 0, "levels": list(levels)}
 
 

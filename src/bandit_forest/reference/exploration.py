@@ -73,11 +73,10 @@ def standard_errors(rule: InverseGap, events: float) -> float:
 
     Examples
     --------
-    >>> standard_errors(InverseGap(optimism=1.0, fading=100), 300.0) == math.sqrt(math.log1p(300.0)) / 2.0
+    >>> standard_errors(InverseGap(optimism=0.5), 300.0) == math.sqrt(math.log1p(300.0)) / 2.0
     True
     """
-    fading = math.inf if rule.fading is None else float(rule.fading)
-    return rule.optimism * math.sqrt(math.log1p(events) / (1.0 + events / fading))
+    return rule.optimism * math.sqrt(math.log1p(events))
 
 
 def upper_bounds(means: Sequence[float], inverse_counts: Sequence[float], standard_errors: float) -> list[float]:

@@ -10,7 +10,6 @@ from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feat
 from bandit_forest.bandit.pairs.model import PairLesson, PairModel
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import DamagedFileError
-from bandit_forest.forest.rule_codec import completed_rule
 
 __all__ = ["parts_of", "unpack"]
 
@@ -62,11 +61,7 @@ def _model_of(header: dict[str, Any], arrays: bytes, name: str) -> PairModel:
         context_features=context,
         action_features=action,
         warm_up_events=header["warm_up_events"],
-        forest={
-            "n_named_actions": 0,
-            **header["parameters"],
-            "exploration": completed_rule(header["parameters"]["exploration"]),
-        },
+        forest={"n_named_actions": 0} | header["parameters"],
     )
     for side, saved in zip((model.context, model.action), header["sides"], strict=True):
         side.restore(saved)
