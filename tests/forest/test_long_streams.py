@@ -25,8 +25,8 @@ def test_trees_with_a_lifetime_recover_from_a_change(change_over):
     world = Drifting(before=BEFORE, after=AFTER, change_at=20_000, change_over=change_over)
     recovering = BanditForest(**SIZES, n_trees=20, growth=Greedy(lifetime=8_000))
     staying = BanditForest(**SIZES, n_trees=20)
-    assert share_of_the_best(recovering, world, 40_000, last=5_000) > 0.93
-    assert share_of_the_best(staying, world, 40_000, last=5_000) < 0.8
+    assert share_of_the_best(recovering, world, 30_000, last=5_000) > 0.93
+    assert share_of_the_best(staying, world, 30_000, last=5_000) < 0.8
 
 
 def test_a_change_at_once_is_noticed_long_before_a_lifetime_has_passed():

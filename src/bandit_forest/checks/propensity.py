@@ -80,11 +80,14 @@ def _require_distribution(told: NDArray[np.float64], n_actions: int, available: 
 
 
 def _require_frequency(action: int, propensities: NDArray[np.float64], n_decisions: int) -> None:
-    """Compare the summed weights of an action with the number of decisions; a certain action has nothing to compare."""
+    """Compare the summed weights of an action with the number of decisions; a certain action has nothing to compare.
+
+    The standard deviation is that of the propensity claimed, not of the weights seen: a rare action may be seen once.
+    """
     if (propensities == 1.0).all():
         return
     weights = 1.0 / propensities
-    deviation = math.sqrt(float((weights * (weights - 1.0)).sum()))
+    deviation = math.sqrt(n_decisions * float(weights.mean() - 1.0))
     estimate = float(weights.sum())
     claim = float(propensities.mean())
     fault = f"action {action} was taken {len(weights)} times in {n_decisions} with a propensity of about {claim:.4g}"
