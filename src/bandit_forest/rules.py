@@ -202,7 +202,7 @@ class Greedy:
     min_gain: float = 4.0
     shrinkage: float = 1.0
     n_thresholds: int = 4
-    renewal_work: int = 72
+    renewal_work: int = 48
     log_capacity: int | None = None
     lifetime: int | None = None
     linear: bool = True

@@ -31,7 +31,7 @@ from bandit_forest.variables import Variables, check_thresholds
 
 __all__ = ["PairForest"]
 
-_GROWTH = Greedy(min_events=10, min_gain=8.0, n_thresholds=8, renewal_work=48)
+_GROWTH = Greedy(min_events=10, min_gain=8.0, n_thresholds=8)
 _EXPLORATION = InverseGap(gamma_scale=1000.0, optimism=0.3)
 
 
