@@ -83,6 +83,43 @@ def test_the_first_process_of_all_is_born_deaf_to_ctrl_c(tmp_path: Path):
     assert ended.stdout.split() == ["deaf", "hears"]
 
 
+CTRL_C_WHILE_ONE_STARTS = """
+import os, signal, threading, time
+from multiprocessing import resource_tracker, util
+from bandit_forest.distributed.local import Local
+from bandit_forest.distributed.tasks import ignore
+
+class Task:
+    label, size = "Task", 1
+
+    def run(self, report):
+        time.sleep(600)
+
+def start_and_press(*args, start=util.spawnv_passfds):
+    process = start(*args)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.3)
+    return process
+
+if __name__ == "__main__":
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()  # takes the signal, as a BLAS thread does
+    resource_tracker.ensure_running()  # starts by the same function
+    util.spawnv_passfds = start_and_press
+    try:
+        list(Local(1).run([Task()], on_update=ignore))
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+def test_ctrl_c_while_a_process_starts_is_heard_once_it_has_started(tmp_path: Path):
+    (tmp_path / "script.py").write_text(CTRL_C_WHILE_ONE_STARTS)
+    ended = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "stopped\n", "")
+
+
 @pytest.mark.parametrize(
     ("what", "why"), [("wrong", "ValueError: something is wrong"), ("harm", "its process ended with code -9")]
 )

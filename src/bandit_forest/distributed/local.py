@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -57,8 +58,9 @@ class Local:
             while waiting or running:
                 while waiting and len(running) < self.jobs:
                     number = waiting.popleft()
-                    receiver, process = _start(tasks[number])
-                    running[receiver] = number, process
+                    with _inherited():
+                        receiver, process = _start(tasks[number])
+                        running[receiver] = number, process
                     on_update(number, Update(0, None))
                 for ready in cast("list[Connection]", wait(list(running))):
                     number, process = running[ready]
@@ -100,8 +102,7 @@ class _Finished(NamedTuple):
 def _start(task: Task) -> tuple[Connection, BaseProcess]:
     receiver, sender = _SPAWN.Pipe(duplex=False)
     process = _SPAWN.Process(target=_work, args=(task, sender), daemon=True)
-    with _inherited():
-        process.start()
+    process.start()
     sender.close()  # so that the pipe ends when the process does
     return receiver, process
 
@@ -120,20 +121,46 @@ def _inherited() -> Iterator[None]:
     """Set what a process inherits when it starts: one thread, which makes sums repeatable, and no Ctrl-C of its own."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    has_masks = hasattr(signal, "pthread_sigmask")
-    if has_masks:
-        resource_tracker.ensure_running()  # the first process would start it, and that ends the block of Ctrl-C
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if has_masks else set()
     try:
-        yield
+        with _ctrl_c_heard_later(), _ctrl_c_blocked():
+            yield
     finally:
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-        if has_masks:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)  # a Ctrl-C that came meanwhile is heard now
+
+
+@contextmanager
+def _ctrl_c_blocked() -> Iterator[None]:
+    """Block Ctrl-C in this thread and in the processes that it starts, where the system knows how."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # the first process would start it, and that ends the block of Ctrl-C
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def _ctrl_c_heard_later() -> Iterator[None]:
+    """Put off a Ctrl-C that another thread takes: a process that is half started would read half of its task."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _work(task: Task, sender: Connection) -> None:
