@@ -51,9 +51,10 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     pythons = {"now": sys.executable} if options.before is None else {"before": options.before, "now": sys.executable}
     measured: dict[str, list[Measures]] = {version: [] for version in pythons}
-    for _ in range(options.turns):
-        for version, python in pythons.items():
-            measured[version].append(measure(python, options))
+    for turn in range(options.turns):
+        order = list(pythons) if turn % 2 == 0 else list(reversed(pythons))  # a machine may become slower meanwhile
+        for version in order:
+            measured[version].append(measure(pythons[version], options))
     show(measured)
 
 

@@ -33,8 +33,10 @@ _RECENT = 20
 _SLOWER = 0.9
 
 
-def fingerprint(context: dict[str, Any], *others: object) -> int:
+def fingerprint(context: dict[str, Any] | msgspec.Raw, *others: object) -> int:
     """Return a number that tells a request from another one with the same event_id.
+
+    JSON whose names are sorted may stand for what it holds, as `msgspec.Raw`.
 
     Examples
     --------

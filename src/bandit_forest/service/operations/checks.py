@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -40,8 +39,7 @@ _IDS_AT_ONCE = 64
 _ID_RANGE = 2**63  # of the id of an offered action that is a number
 
 _new_ids: list[str] = []
-_encode = msgspec.json.Encoder().encode
-_encode_sorted = msgspec.json.Encoder(order="sorted").encode
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class NewEvent(NamedTuple):
@@ -97,16 +95,16 @@ def check_decide(state: State, request: DecideItem) -> NewEvent:
             raise invalid("$.available_actions", "a list of names of enabled actions, at least one", names)
         available, available_json = state.bandit.registry.available(names), msgspec.json.encode(names).decode()
     own = _check_own(state, request, available)
-    name = request.event_id or new_event_id()
-    return NewEvent(name, context, json, available, available_json, own, request_fingerprint(request))
+    name, mark = request.event_id or new_event_id(), request_fingerprint(request, json)
+    return NewEvent(name, context, json.decode(), available, available_json, own, mark)
 
 
-def request_fingerprint(request: DecideItem) -> int:
-    """Return the fingerprint of a request; in shadow mode a propensity that is left out is 1."""
+def request_fingerprint(request: DecideItem, context: bytes) -> int:
+    """Return the fingerprint of a request with the JSON of its context; a propensity that is left out is 1."""
     own = (
         None if request.action is None else (request.action, 1.0 if request.propensity is None else request.propensity)
     )
-    return fingerprint(request.context, request.available_actions, own)
+    return fingerprint(msgspec.Raw(context), request.available_actions, own)
 
 
 def new_event_id() -> str:
@@ -118,22 +116,19 @@ def new_event_id() -> str:
     return _new_ids.pop()
 
 
-def check_context(state: State, context: dict[str, Any]) -> tuple[EncodedContext, str]:
-    """Check a context; return what is to be remembered of it, and its JSON."""
+def check_context(state: State, context: dict[str, Any]) -> tuple[EncodedContext, bytes]:
+    """Check a context; return what is to be remembered of it, and its JSON for the journal and a fingerprint."""
     try:
         encoded = state.bandit.model.read(context)
     except FeatureError as error:
         raise invalid(_at("$.context", error.feature), error.rule, error.value) from None
-    return encoded, _json(context, "$.context", state.project.limits.context_bytes).decode()
+    return encoded, _json(context, "$.context", state.project.limits.context_bytes)
 
 
 def check_offer(
     state: State, context: dict[str, Any], actions: list[dict[str, Any]], place: str = "$.actions[{}]"
-) -> tuple[Offer, str, bytes]:
-    """Check a context and the actions that are offered with it; return them, and the JSON of both.
-
-    In that of the actions names are sorted, so that a fingerprint can take it as it is.
-    """
+) -> tuple[Offer, bytes, bytes]:
+    """Check a context and the actions that are offered with it; return them, and the JSON of both."""
     limits, path = state.project.limits, place.removesuffix("[{}]")
     if len(actions) > limits.offered_actions:
         message = f"'{path}' must have at most {limits.offered_actions} items. It has {len(actions)}."
@@ -148,8 +143,7 @@ def check_offer(
     except FeatureError as error:
         where = "$.context" if error.row is None else place.format(error.row)
         raise invalid(_at(where, error.feature), error.rule, error.value) from None
-    json = _json(context, "$.context", limits.context_bytes)
-    return offer, json.decode(), _json(actions, path, limits.offered_bytes, _encode_sorted)
+    return offer, _json(context, "$.context", limits.context_bytes), _json(actions, path, limits.offered_bytes)
 
 
 def check_n_ranked(n_ranked: float | None, n_offered: int) -> int | None:
@@ -174,10 +168,10 @@ def _check_id(action: dict[str, Any], place: str) -> None:
         )
 
 
-def _json(value: object, path: str, most: int, encode: Callable[[object], bytes] = _encode) -> bytes:
-    """Return a value as JSON."""
+def _json(value: object, path: str, most: int) -> bytes:
+    """Return a value as JSON whose names are sorted."""
     try:
-        json = encode(value)
+        json = _encode(value)
     except (OverflowError, TypeError, ValueError) as error:  # text with half a character, a number beyond 64 bits
         raise InvalidRequestError(f"'{path}' must be what JSON can hold: {error}.", path=path) from None
     if len(json) > most:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.service.domain.events import Event
@@ -24,6 +25,8 @@ from bandit_forest.service.operations.requests import DecideItem, DecideRequest
 from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result, refusal
 
 __all__ = ["decide", "decide_many", "estimates_of"]
+
+_Known = TypeVar("_Known", NewEvent, Event)
 
 
 def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
@@ -64,8 +67,7 @@ def _check_item(
     if isinstance(item, InvalidRequestError):
         raise item
     if item.event_id is not None and item.event_id in new:
-        check_same(service, new[item.event_id], request_fingerprint(item))
-        return new[item.event_id]
+        return _check_known(service, item, new[item.event_id])
     asked = _check(service, item, n_before=len(new))
     if isinstance(asked, NewEvent):
         new[asked.event_id] = asked
@@ -76,11 +78,16 @@ def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> Ne
     """Check a request; return the event when it is known already. Before it, `n_before` more will be waiting."""
     known = known_event(service, request.event_id)
     if known is not None:
-        check_context(service.state, request.context)  # a malformed request is refused, whatever it asks for
-        check_same(service, known, request_fingerprint(request))
-        return known
+        return _check_known(service, request, known)
     check_room(service, n_before=n_before)
     return check_decide(service.state, request)
+
+
+def _check_known(service: ServiceContext, request: DecideItem, known: _Known) -> _Known:
+    """Return a known event, unless the request is another one than that which made it, or is malformed."""
+    _, json = check_context(service.state, request.context)
+    check_same(service, known, request_fingerprint(request, json))
+    return known
 
 
 def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, Event]:

@@ -54,7 +54,7 @@ def _rank(service: ServiceContext, request: RankRequest) -> Ranked:
     event = known_event(service, request.event_id)
     offer, context, actions = check_offer(service.state, request.context, request.actions)
     n_ranked = check_n_ranked(request.n_ranked, len(offer.ids))
-    mark = fingerprint(request.context, msgspec.Raw(actions), n_ranked)
+    mark = fingerprint(msgspec.Raw(context), msgspec.Raw(actions), n_ranked)
     if event is None:
         check_room(service, n_before=0)
         name = request.event_id or new_event_id()
@@ -68,7 +68,7 @@ def _rank(service: ServiceContext, request: RankRequest) -> Ranked:
 
 
 def _rank_new(
-    service: ServiceContext, name: str, offer: Offer, n_ranked: int | None, mark: int, json: tuple[str, bytes]
+    service: ServiceContext, name: str, offer: Offer, n_ranked: int | None, mark: int, json: tuple[bytes, bytes]
 ) -> Event:
     """Draw, apply and record a ranking by the event's name; the oldest event that waits makes room."""
     n_too_many = len(service.state.waiting) + 1 - service.project.limits.waiting_events
@@ -92,7 +92,7 @@ def _rank_new(
     record = _encode(OfferRecord(msgspec.Raw(actions), propensities, order, n_ranked)).decode()
     chosen, seq = str(offer.ids[first]), service.state.seq + 1
     service.state.add_decision(event)
-    service.record([Entry(seq, now, DECIDE, name, chosen, event.propensity, None, context, record)])
+    service.record([Entry(seq, now, DECIDE, name, chosen, event.propensity, None, context.decode(), record)])
     return event
 
 

@@ -127,7 +127,7 @@ def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewa
 def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest, work: Work) -> Learned:
     state, event_id = service.state, request.event_id
     read = _read(state, request)  # before its fingerprint: a malformed request is refused, whatever it asks for
-    mark = fingerprint(request.context, request.action, request.propensity, request.reward)
+    mark = fingerprint(msgspec.Raw(read.json), request.action, request.propensity, request.reward)
     known = known_event(service, event_id)
     if known is not None:
         if known.state == WAITING:
@@ -145,7 +145,7 @@ def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest,
     name, value, propensity = event_id or new_event_id(), check_reward(state, request.reward), request.propensity
     event = Event(name, work.now, read.context, index, propensity, n_available, 0, LEARNED, value, work.now)
     event = event._replace(fingerprint=mark, offer=read.offer)
-    entry = Entry(work.next_seq, work.now, LEARN, name, action, propensity, value, read.json, read.available)
+    entry = Entry(work.next_seq, work.now, LEARN, name, action, propensity, value, read.json.decode(), read.available)
     work.add(entry, state.add_foreign(event))
     return Learned(name, ignored=False)
 
@@ -154,7 +154,7 @@ class _Read(NamedTuple):
     """A checked context, and the offered action that was taken, if actions are offered."""
 
     context: EncodedContext
-    json: str
+    json: bytes
     offer: EventOffer | None = None
     available: str | None = None
     """The offer as the journal has it."""

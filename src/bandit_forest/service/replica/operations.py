@@ -11,6 +11,8 @@ from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
+import msgspec
+
 from bandit_forest.service.domain.state import fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.entries import DECIDE, LEARN, REWARD
@@ -233,6 +235,7 @@ def _foreign(service: ReplicaContext, request: LearnRequest) -> tuple[DecisionRo
     value = check_reward(state, request.reward)
     _, json = check_context(state, request.context)
     n_available = len(state.bandit.registry.enabled.indices)
-    mark = fingerprint(request.context, request.action, request.propensity, request.reward)
-    row = DecisionRow(event_id, LEARN, state.seq, 0, request.action, request.propensity, n_available, mark, json)
+    action, propensity = request.action, request.propensity
+    mark = fingerprint(msgspec.Raw(json), action, propensity, request.reward)
+    row = DecisionRow(event_id, LEARN, state.seq, 0, action, propensity, n_available, mark, json.decode())
     return row, OutcomeRow(event_id, LEARN, value)
