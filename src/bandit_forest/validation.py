@@ -229,7 +229,7 @@ def check_available_rows(
     return np.ascontiguousarray(array)
 
 
-def key_number(key: object, owner: str) -> int:
+def key_number(key: object, owner: str, parameter: str = "key") -> int:
     """Return the 64-bit number of a key: an int, a text or bytes.
 
     Examples
@@ -245,9 +245,9 @@ def key_number(key: object, owner: str) -> int:
         try:
             content = b"i%d" % int(key)
         except ValueError:
-            refuse("key", owner, "an int of at most 4300 digits, a text or bytes", key)
+            refuse(parameter, owner, "an int of at most 4300 digits, a text or bytes", key)
     else:
-        refuse("key", owner, "an int, a text or bytes", key)
+        refuse(parameter, owner, "an int, a text or bytes", key)
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
 
 

@@ -75,3 +75,11 @@ def test_wrong_calls_are_refused(kind):
     for context, actions in (([0.0], [[0.0]]), ([0.0, np.nan], [[0.0]]), ([0.0, 1.0], []), ([0.0, 1.0], [["x"]])):
         with pytest.raises(InvalidArgumentError, match=f"of {kind.__name__}.decide must be"):
             policy.decide(context, actions, names=["a"])
+
+
+def test_names_that_cannot_be_looked_up_are_refused():
+    policy = HybridLinUCB(n_context_features=1, n_action_features=1)
+    with pytest.raises(InvalidArgumentError, match=r"The 'names' of HybridLinUCB\.decide must be"):
+        policy.decide([0.0], [[0.0]], names=[["a"]])
+    with pytest.raises(InvalidArgumentError, match=r"The 'name' of HybridLinUCB\.learn must be"):
+        policy.learn([0.0], [0.0], 1.0, propensity=1.0, name=["a"])

@@ -226,6 +226,16 @@ CSV = (
 COLUMNS = Columns(action="arm", reward="win", propensity="chance", time="when")
 
 
+@pytest.mark.parametrize("name", ["vw", "dsjson"])
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, name):
+    log, _ = honest_log(20)
+    WRITERS[name](log, tmp_path / "plain")
+    (tmp_path / "marked").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "plain").read_bytes())
+    (plain,), (marked,) = (READERS[name](tmp_path / file, actions=3).batches() for file in ("plain", "marked"))
+    assert known(marked) == known(plain)
+    assert marked.propensities.tolist() == plain.propensities.tolist()
+
+
 def test_csv(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text(CSV)

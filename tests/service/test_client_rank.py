@@ -155,3 +155,9 @@ def test_estimates_of_an_id_that_is_a_float_are_those_of_the_int(client):
 def test_what_json_cannot_hold_is_refused_before_it_is_sent(value):
     with Client("http://127.0.0.1:1") as client, pytest.raises(InvalidArgumentError, match="of a request must be"):
         client.rank(CONTEXT, actions=[OFFER[0] | {"kind": value}])
+
+
+@pytest.mark.parametrize("actions", [None, "abc", [17], {"id": "a17"}])
+def test_actions_that_are_no_list_of_mappings_are_refused_before_they_are_sent(client, actions):
+    with pytest.raises(InvalidArgumentError, match="The 'actions' of the client must be a list of mappings"):
+        client.rank(CONTEXT, actions=actions)

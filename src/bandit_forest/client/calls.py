@@ -234,8 +234,11 @@ def _event(
 
 
 def _offer(context: Context, actions: Iterable[Mapping[str, Any]], event_id: str | None, n_ranked: int | None) -> Json:
-    offered = [dict(action) for action in actions]
-    return {"context": dict(context), "actions": offered, "event_id": event_id, "n_ranked": n_ranked}
+    offered = list(actions) if isinstance(actions, Iterable) else [actions]
+    if not all(isinstance(action, Mapping) for action in offered):
+        refuse("actions", "the client", "a list of mappings, each with its 'id'", actions)
+    copies = [dict(action) for action in offered]
+    return {"context": dict(context), "actions": copies, "event_id": event_id, "n_ranked": n_ranked}
 
 
 def _plain(action: Action) -> str | Json:

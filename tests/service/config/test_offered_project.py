@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeature
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.errors import InvalidArgumentError
-from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project_file import example_project, parse_project
 
 OFFERED = """[context.member]
@@ -28,7 +28,7 @@ def test_offered_features_are_of_the_kinds_of_the_context() -> None:
     }
     assert (project.actions, project.action_names) == (None, ())
     assert (project.limits.offered_actions, project.limits.offered_bytes) == (256, 2**18)
-    assert isinstance(project.settings, OfferedSettings)
+    assert isinstance(project.settings, PairBanditSettings)
 
 
 def test_the_example_of_offered_actions_is_right_also_where_it_is_commented_out() -> None:

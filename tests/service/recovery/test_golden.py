@@ -15,9 +15,9 @@ from offered_projects import play, rank
 from projects import Clock, Decider
 
 from bandit_forest.bandit import forests
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.forest import BanditForest
-from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.journal.files import journal_files, read_entries
@@ -149,7 +149,7 @@ def test_a_forest_over_pairs_of_another_engine_learns_the_lessons_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = copied("offered", tmp_path)
-    monkeypatch.setattr(OfferedSettings, "engine", "pairs-9")
+    monkeypatch.setattr(PairBanditSettings, "engine", "pairs-9")
     check_events(project)
     decider = Decider.open(project, clock=Clock(1_000_310.0))
     play(decider, 5, start=1000)

@@ -30,9 +30,9 @@ from running import Running
 
 from bandit_forest.bandit import NumericFeature
 from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
 from bandit_forest.evaluation.readers import read_export
-from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.config.tables import RewardRule, Storage
 from bandit_forest.service.journal.files import journal_files, read_entries
@@ -125,8 +125,8 @@ def test_a_folder_refuses_a_project_of_other_actions_or_other_offered_features(t
 
 def test_an_identity_is_read_as_it_was_written(tmp_path: Path) -> None:
     settings = make_offered_project(tmp_path).settings
-    assert isinstance(settings, OfferedSettings)
-    assert OfferedSettings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+    assert isinstance(settings, PairBanditSettings)
+    assert PairBanditSettings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
     assert settings.new_bandit().to_bytes() == settings.new_bandit().to_bytes()
 
 

@@ -65,8 +65,8 @@ class HybridLinUCB:
         """Choose one of the actions that are offered."""
         rows = check_numbers(actions, "actions", "HybridLinUCB.decide", (None, self._n_action))
         z, x = self._inputs(context, rows, "decide")
-        if len(names) != len(z):
-            refuse("names", "HybridLinUCB.decide", f"{len(z)} names, one for each action", names)
+        if len(names) != len(z) or not all(isinstance(name, Hashable) for name in names):
+            refuse("names", "HybridLinUCB.decide", f"{len(z)} hashable names, one for each action", names)
         places = [self._places.get(name, 0) for name in names]
         own = self._own_inverses[places] @ x
         u = z - np.einsum("nd,ndk->nk", own, self._crossed[places])
@@ -80,6 +80,8 @@ class HybridLinUCB:
         (z,), x = self._inputs(context, row[np.newaxis], "learn")
         value = check_reward(reward, "HybridLinUCB.learn")
         check_propensity(propensity, "HybridLinUCB.learn")
+        if not isinstance(name, Hashable):
+            refuse("name", "HybridLinUCB.learn", "hashable", name)
         place = self._place(name)
         own = self._own_inverses[place] @ x
         scale = 1.0 + float(own @ x)

@@ -101,7 +101,7 @@ class OfferedItems(CsvTable):
 
 def _items(path: Path) -> list[dict[str, Any]]:
     """Return the features of each item: one is a number, the others are texts."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         return [
             {ID: row["item_id"]}
             | {name: value for name, value in row.items() if name.startswith("item_feature_")}
@@ -115,5 +115,5 @@ def _parquet_names(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _csv_names(path: str | os.PathLike[str]) -> list[str]:
-    with Path(path).open(encoding="utf-8", newline="") as file:
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
         return next(csv.reader(file), [])

@@ -67,7 +67,7 @@ class LineSource(FileSource, Generic[Event]):
     def lines(self, *, empty: bool = False) -> Iterator[tuple[int, str]]:
         """Return the lines with their numbers from 1, those that are empty only where they are asked for."""
         # Only a line feed ends a line: texts may hold other separators.
-        with self.path.open(encoding="utf-8", newline="\n") as file:
+        with self.path.open(encoding="utf-8-sig", newline="\n") as file:
             number = 0
             try:
                 for number, line in enumerate(file, start=1):

@@ -144,7 +144,7 @@ class CsvTable(FileSource):
         return self._reader.numbers(name, texts, numbers) if name in self._numeric else texts
 
     def _read_header(self) -> list[str]:
-        with self.path.open(encoding="utf-8", newline="") as file:
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), None)
         if header is None:
             refuse("path", self.path.name, "a file with a header", "an empty file")
@@ -152,7 +152,7 @@ class CsvTable(FileSource):
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Return the rows below the header, with the line in which each ends."""
-        with self.path.open(encoding="utf-8", newline="") as file:
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, strict=True)
             next(rows)
             try:

@@ -30,7 +30,7 @@ def holds_offers(path: str | os.PathLike[str]) -> bool:
     """Return whether one of the first two lines is `shared` or has no label; with fixed actions every line has one."""
     if not Path(path).is_file():
         return False
-    with Path(path).open(encoding="utf-8", errors="replace", newline="\n") as file:
+    with Path(path).open(encoding="utf-8-sig", errors="replace", newline="\n") as file:
         return any(_OF_OFFERS.match(line) for line in islice(filter(str.strip, file), 2))
 
 

@@ -249,7 +249,7 @@ class PairForest:
         context, action = self._sides.contexts(context, owner, 1), self._sides.actions(action, owner, 1)
         value = np.array([check_reward(reward, owner)])
         check_propensity(propensity, owner)
-        names = None if name is None else check_names([name], owner, 1)
+        names = None if name is None else np.array([key_number(name, owner, "name")], dtype=np.uint64)
         self._core.learn(context, action, names, value)
 
     def decide_many(

@@ -8,10 +8,10 @@ from msgspec import Struct, field
 
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.pairs.model import ID
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import refuse
 from bandit_forest.service.config.access import Keys, Server
-from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.tables import Actions, General, Limits, RewardRule, Storage
 
 __all__ = ["Project"]
@@ -65,10 +65,10 @@ class Project(Struct, frozen=True, kw_only=True):
         return () if self.actions is None else self.actions.names
 
     @property
-    def settings(self) -> BanditSettings | OfferedSettings:
+    def settings(self) -> BanditSettings | PairBanditSettings:
         """The settings of its bandit when a storage folder is made."""
         if self.offered is not None:
-            return OfferedSettings.of(
+            return PairBanditSettings.of(
                 features=self.context,
                 offered=self.offered,
                 rewards=self.reward.range,

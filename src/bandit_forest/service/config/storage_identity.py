@@ -11,10 +11,10 @@ from msgspec import structs
 
 from bandit_forest.bandit.features.kinds import CategoricalFeature, Feature, NumericFeature, feature_from_json
 from bandit_forest.bandit.forests import engine_of
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import InvalidArgumentError, shown
-from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 
 __all__ = ["StorageIdentity", "adopt"]
@@ -30,14 +30,14 @@ _OLD_KINDS: dict[str, dict[str, Any]] = {
 class StorageIdentity:
     """What the meaning of a journal depends on."""
 
-    settings: BanditSettings | OfferedSettings
+    settings: BanditSettings | PairBanditSettings
     engine: str
     """What made the decisions: the rule of growth, and its number."""
     base: str | None = None
     """SHA-256 digest of the saved bandit that the folder began with; None: it began with nothing."""
 
     @classmethod
-    def of(cls, settings: BanditSettings | OfferedSettings, base: str | None = None) -> StorageIdentity:
+    def of(cls, settings: BanditSettings | PairBanditSettings, base: str | None = None) -> StorageIdentity:
         """Return the identity of a folder whose decisions are made by this version of the package."""
         return cls(settings=settings, engine=_engine(settings), base=base)
 
@@ -52,7 +52,7 @@ class StorageIdentity:
         saved: dict[str, Any] = json.loads(text)
         if "settings" not in saved:
             return _identity_of_0_1(saved)
-        kind = OfferedSettings if "offered" in saved["settings"] else BanditSettings
+        kind = PairBanditSettings if "offered" in saved["settings"] else BanditSettings
         settings = kind.from_json(saved["settings"])
         return cls(settings=settings, engine=saved["engine"], base=saved["base"])
 
@@ -81,13 +81,13 @@ def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
     return StorageIdentity.of(replace(stored, forest=project.settings.forest), identity.base)
 
 
-def _engine(settings: BanditSettings | OfferedSettings) -> str:
+def _engine(settings: BanditSettings | PairBanditSettings) -> str:
     """Return the name of what makes the decisions."""
-    return settings.engine if isinstance(settings, OfferedSettings) else engine_of(settings.forest)
+    return settings.engine if isinstance(settings, PairBanditSettings) else engine_of(settings.forest)
 
 
-def _offered(settings: BanditSettings | OfferedSettings) -> dict[str, Feature] | None:
-    return settings.offered if isinstance(settings, OfferedSettings) else None
+def _offered(settings: BanditSettings | PairBanditSettings) -> dict[str, Feature] | None:
+    return settings.offered if isinstance(settings, PairBanditSettings) else None
 
 
 def _differing(ours: Mapping[str, Feature], theirs: Mapping[str, Feature]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -96,7 +96,7 @@ def _differing(ours: Mapping[str, Feature], theirs: Mapping[str, Feature]) -> tu
     return {name: ours.get(name) for name in names}, {name: theirs.get(name) for name in names}
 
 
-def _compared(project: Project, stored: BanditSettings | OfferedSettings) -> list[tuple[str, Any, Any]]:
+def _compared(project: Project, stored: BanditSettings | PairBanditSettings) -> list[tuple[str, Any, Any]]:
     """Return what the project says itself and must go on saying, beside what is stored."""
     ours, theirs = ("fixed" if features is None else "offered" for features in (project.offered, _offered(stored)))
     if ours != theirs:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.settings import BanditSettings
-from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 
 __all__ = ["bandit_from_bytes", "new_bandit"]
 
 
-def new_bandit(settings: BanditSettings | OfferedSettings) -> Bandit | PairBandit:
+def new_bandit(settings: BanditSettings | PairBanditSettings) -> Bandit | PairBandit:
     """Return a bandit that has learned nothing."""
-    return settings.new_bandit() if isinstance(settings, OfferedSettings) else Bandit.from_settings(settings)
+    return settings.new_bandit() if isinstance(settings, PairBanditSettings) else Bandit.from_settings(settings)
 
 
 def bandit_from_bytes(project: Project, data: bytes, name: str) -> Bandit | PairBandit:

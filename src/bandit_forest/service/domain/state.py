@@ -15,8 +15,8 @@ from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.model import Lesson
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.bandit.pairs.model import PairLesson
+from bandit_forest.evaluation.statistics.comparison import forest_weight, uniform_weight
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.domain.comparison import forest_weight, uniform_weight
 from bandit_forest.service.domain.events import EXPIRED, REWARDED, Event
 from bandit_forest.service.domain.statistics import Statistics
 from bandit_forest.service.errors import StorageError

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, convert, to_builtins
 
-from bandit_forest.service.domain.comparison import Comparison
+from bandit_forest.evaluation.statistics.comparison import Comparison
 
 __all__ = ["PROPENSITY_BOUNDS", "Histogram", "Statistics", "TimeBucket"]
 

@@ -13,9 +13,11 @@ from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import shown
+from bandit_forest.service.config.tables import Limits
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.operations.requests import DecideItem, invalid
 
 __all__ = [
@@ -31,7 +33,9 @@ __all__ = [
     "check_same",
     "known_event",
     "new_event_id",
+    "other_request",
     "request_fingerprint",
+    "too_many_waiting",
 ]
 
 _ID_BYTES = 16
@@ -64,13 +68,16 @@ def known_event(service: ServiceContext, event_id: str | None) -> Event | None:
 def check_same(service: ServiceContext, known: NewEvent | Event, mark: int) -> None:
     """Refuse a request whose fingerprint is not that of the request which made the event."""
     if mark != known.fingerprint:
-        raise ServiceError(
-            "event_conflict",
-            f"The event '{known.event_id}' is known from another request: the same one gets the same answer again, and "
-            "another one needs an event_id of its own.",
-            path="$.event_id",
-            commit=service.journal.tail,
-        )
+        raise other_request(known.event_id, service.journal.tail)
+
+
+def other_request(event_id: str, commit: Commit | None = None) -> ServiceError:
+    """Return the refusal of a request whose event is known from another one."""
+    message = (
+        f"The event '{event_id}' is known from another request: the same one gets the same answer again, and another "
+        "one needs an event_id of its own."
+    )
+    return ServiceError("event_conflict", message, path="$.event_id", commit=commit)
 
 
 def check_room(service: ServiceContext, *, n_before: int) -> None:
@@ -78,11 +85,16 @@ def check_room(service: ServiceContext, *, n_before: int) -> None:
     limits = service.project.limits
     n_kept = 0 if limits.waiting_full == "expire" else len(service.state.waiting)
     if n_kept + n_before >= limits.waiting_events:
-        raise ServiceError(
-            "too_many_waiting",
-            f"{limits.waiting_events} events wait for their reward, as many as [limits] waiting_events allows: send "
-            "rewards, or wait until the oldest expire.",
-        )
+        raise too_many_waiting(limits)
+
+
+def too_many_waiting(limits: Limits) -> ServiceError:
+    """Return the refusal of an event for which there is no room."""
+    return ServiceError(
+        "too_many_waiting",
+        f"{limits.waiting_events} events wait for their reward, as many as [limits] waiting_events allows: send "
+        "rewards, or wait until the oldest expire.",
+    )
 
 
 def check_decide(state: State, request: DecideItem) -> NewEvent:

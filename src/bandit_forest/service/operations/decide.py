@@ -11,6 +11,7 @@ from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.entries import DECIDE, Entry
+from bandit_forest.service.operations.batches import each
 from bandit_forest.service.operations.checks import (
     NewEvent,
     check_context,
@@ -43,13 +44,8 @@ def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
 def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
     """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
     service.check_storage()
-    asked: list[NewEvent | Event | ServiceError] = []
     new: dict[str, NewEvent] = {}
-    for number, item in enumerate(items):
-        try:
-            asked.append(_check_item(service, item, new))
-        except ServiceError as error:
-            asked.append(error if error is item else error.within(f"$.events[{number}]"))
+    asked = each(items, "events", lambda item: _check_item(service, item, new))
     decided = _decide_new(service, list(new.values()))
     answers: list[Decision | Refusal] = []
     for one in asked:
@@ -60,12 +56,8 @@ def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidReq
     return Result(DecisionBatch(answers), service.journal.tail)
 
 
-def _check_item(
-    service: ServiceContext, item: DecideItem | InvalidRequestError, new: dict[str, NewEvent]
-) -> NewEvent | Event:
+def _check_item(service: ServiceContext, item: DecideItem, new: dict[str, NewEvent]) -> NewEvent | Event:
     """Check an item of a batch; an event that is new to the service is noted, once."""
-    if isinstance(item, InvalidRequestError):
-        raise item
     if item.event_id is not None and item.event_id in new:
         return _check_known(service, item, new[item.event_id])
     asked = _check(service, item, n_before=len(new))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from bandit_forest.evaluation.statistics.comparison import DECIDED, POLICY, Comparison
 from bandit_forest.evaluation.statistics.linear import LEAST_SAMPLE
-from bandit_forest.service.domain.comparison import DECIDED, POLICY, Comparison
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.operations.results import Evaluation, PolicyValue
 

@@ -11,8 +11,9 @@ from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.errors import InvalidRequestError
 from bandit_forest.service.journal.entries import DECIDE, Entry
+from bandit_forest.service.operations.batches import each, or_refusal
 from bandit_forest.service.operations.checks import (
     check_n_ranked,
     check_offer,
@@ -23,7 +24,7 @@ from bandit_forest.service.operations.checks import (
 )
 from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import RankRequest
-from bandit_forest.service.operations.results import Rank, Ranked, RankedBatch, Refusal, Result, refusal
+from bandit_forest.service.operations.results import Rank, Ranked, RankedBatch, Result
 
 __all__ = ["rank", "rank_many"]
 
@@ -39,15 +40,8 @@ def rank(service: ServiceContext, request: RankRequest) -> Result[Ranked]:
 def rank_many(service: ServiceContext, items: Iterable[RankRequest | InvalidRequestError]) -> Result[RankedBatch]:
     """Rank a batch: what `rank` would do one after the other. Each item is answered or refused on its own."""
     service.check_storage()
-    answers: list[Ranked | Refusal] = []
-    for number, item in enumerate(items):
-        try:
-            if isinstance(item, InvalidRequestError):
-                raise item
-            answers.append(_rank(service, item))
-        except ServiceError as error:
-            answers.append(refusal(error if error is item else error.within(f"$.events[{number}]")))
-    return Result(RankedBatch(answers), service.journal.tail)
+    ranked = each(items, "events", lambda item: _rank(service, item))
+    return Result(RankedBatch([or_refusal(one) for one in ranked]), service.journal.tail)
 
 
 def _rank(service: ServiceContext, request: RankRequest) -> Ranked:

@@ -15,6 +15,7 @@ from bandit_forest.service.domain.state import ServiceContext, State, fingerprin
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import LEARN, REWARD, Entry
+from bandit_forest.service.operations.batches import each, or_refusal
 from bandit_forest.service.operations.checks import (
     check_action,
     check_context,
@@ -32,11 +33,19 @@ from bandit_forest.service.operations.results import (
     Result,
     Rewarded,
     RewardedBatch,
-    refusal,
 )
 from bandit_forest.service.operations.work import Work
 
-__all__ = ["learn", "learn_many", "learn_offered", "learn_offered_many", "reward", "reward_many"]
+__all__ = [
+    "count_duplicate",
+    "decided_here",
+    "learn",
+    "learn_many",
+    "learn_offered",
+    "learn_offered_many",
+    "reward",
+    "reward_many",
+]
 
 _Request = TypeVar("_Request", RewardRequest, LearnRequest, LearnOfferedRequest)
 _Answer = TypeVar("_Answer", Rewarded, Learned)
@@ -46,10 +55,7 @@ _encode = msgspec.json.Encoder().encode
 
 def reward(service: ServiceContext, request: RewardRequest) -> Result[Rewarded]:
     """Learn the reward of a waiting event."""
-    service.check_storage()
-    work = Work(service)
-    answer = _reward(service, request, work)
-    return Result(answer, work.finish())
+    return _alone(service, request, _reward)
 
 
 def reward_many(service: ServiceContext, items: Iterable[RewardRequest | InvalidRequestError]) -> Result[RewardedBatch]:
@@ -60,10 +66,7 @@ def reward_many(service: ServiceContext, items: Iterable[RewardRequest | Invalid
 
 def learn(service: ServiceContext, request: LearnRequest) -> Result[Learned]:
     """Learn an event that was decided elsewhere; one with a known event_id is not learned again."""
-    service.check_storage()
-    work = Work(service)
-    answer = _learn(service, request, work)
-    return Result(answer, work.finish())
+    return _alone(service, request, _learn)
 
 
 def learn_many(service: ServiceContext, items: Iterable[LearnRequest | InvalidRequestError]) -> Result[LearnedBatch]:
@@ -74,10 +77,7 @@ def learn_many(service: ServiceContext, items: Iterable[LearnRequest | InvalidRe
 
 def learn_offered(service: ServiceContext, request: LearnOfferedRequest) -> Result[Learned]:
     """Learn an offered action that was taken elsewhere; one with a known event_id is not learned again."""
-    service.check_storage()
-    work = Work(service)
-    answer = _learn(service, request, work)
-    return Result(answer, work.finish())
+    return _alone(service, request, _learn)
 
 
 def learn_offered_many(
@@ -88,26 +88,28 @@ def learn_offered_many(
     return Result(LearnedBatch(answers), commit)
 
 
+def _alone(
+    service: ServiceContext, request: _Request, do: Callable[[ServiceContext, _Request, Work], _Answer]
+) -> Result[_Answer]:
+    service.check_storage()
+    work = Work(service)
+    answer = do(service, request, work)
+    return Result(answer, work.finish())
+
+
 def _together(
     service: ServiceContext,
     items: Iterable[_Request | InvalidRequestError],
     field: str,
-    one: Callable[[ServiceContext, _Request, Work], _Answer],
+    do: Callable[[ServiceContext, _Request, Work], _Answer],
 ) -> tuple[list[_Answer | Refusal], Commit]:
     service.check_storage()
     work = Work(service)
-    answers: list[_Answer | Refusal] = []
     try:
-        for number, item in enumerate(items):
-            try:
-                if isinstance(item, InvalidRequestError):
-                    raise item
-                answers.append(one(service, item, work))
-            except ServiceError as error:
-                answers.append(refusal(error if error is item else error.within(f"$.{field}[{number}]")))
+        done = each(items, field, lambda item: do(service, item, work))
     finally:  # what has been done is recorded, whatever happens to the rest
         commit = work.finish()
-    return answers, commit
+    return [or_refusal(one) for one in done], commit
 
 
 def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewarded:
@@ -131,8 +133,7 @@ def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest,
     known = known_event(service, event_id)
     if known is not None:
         if known.state == WAITING:
-            message = f"The event '{event_id}' was decided here and waits: send its reward instead."
-            raise ServiceError("event_conflict", message, path="$.event_id")
+            raise decided_here(known.event_id)
         if known.state == LEARNED and known.fingerprint != mark:
             message = f"The event '{event_id}' was learned from another request: give this one an event_id of its own."
             raise ServiceError("event_conflict", message, path="$.event_id", commit=service.journal.tail)
@@ -177,11 +178,22 @@ def _finished(service: ServiceContext, event_id: str) -> Event:
         raise ServiceError("unknown_event", message, path="$.event_id")
     if event.state == EXPIRED:
         _refuse_late(service, event_id)
+    count_duplicate(service, event_id, event.reward, service.journal.tail)
+    return event
+
+
+def count_duplicate(service: ServiceContext, event_id: str, first: float | None, commit: Commit | None = None) -> None:
+    """Count a second reward; refuse it if the project says so."""
     service.duplicates += 1
     if service.project.reward.on_duplicate == "refuse":
-        message = f"The event '{event_id}' has its reward already, {event.reward}; it is learned once."
-        raise ServiceError("duplicate_reward", message, path="$.event_id", commit=service.journal.tail)
-    return event
+        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
+        raise ServiceError("duplicate_reward", message, path="$.event_id", commit=commit)
+
+
+def decided_here(event_id: str) -> ServiceError:
+    """Return the refusal to learn an event from elsewhere that is one of the service's own."""
+    message = f"The event '{event_id}' was decided here and waits: send its reward instead."
+    return ServiceError("event_conflict", message, path="$.event_id")
 
 
 def _refuse_late(service: ServiceContext, event_id: str) -> NoReturn:

@@ -13,9 +13,9 @@ import msgspec
 
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs.model import ID
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity
 from bandit_forest.service.domain.offers import OfferRecord
@@ -79,7 +79,7 @@ def migrate(
         refuse("actions", "the new project", f"{kinds[0]} as in the old one: events cannot be carried over", kinds[1])
     settings = new.settings
     translation = (
-        _OfferedActions(new, settings) if isinstance(settings, OfferedSettings) else _FixedActions(new, settings)
+        _OfferedActions(new, settings) if isinstance(settings, PairBanditSettings) else _FixedActions(new, settings)
     )
     entries = translation.entries(read_entries(old.storage.folder, until=last), lambda n: progress(n, last))
     if dry_run:
@@ -209,7 +209,7 @@ class _FixedActions(_Translation):
 class _OfferedActions(_Translation):
     """Events that offer their own actions."""
 
-    def __init__(self, project: Project, settings: OfferedSettings) -> None:
+    def __init__(self, project: Project, settings: PairBanditSettings) -> None:
         super().__init__(project)
         self._features, self._offered = settings.features.keys(), {ID, *settings.offered}
         self._bandit = settings.new_bandit()

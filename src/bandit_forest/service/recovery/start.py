@@ -11,8 +11,8 @@ from typing import Self
 
 from bandit_forest import archive
 from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.service.config.offered import OfferedSettings
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity
 from bandit_forest.service.domain.bandits import bandit_from_bytes
@@ -23,7 +23,8 @@ from bandit_forest.service.journal.journal import Journal
 from bandit_forest.service.journal.lock import folder_lock
 from bandit_forest.service.recovery.file_actions import follow_file
 from bandit_forest.service.recovery.recover import BASE, open_folder, recover
-from bandit_forest.service.recovery.snapshots import remove_leftovers, take_snapshot, write_snapshot
+from bandit_forest.service.recovery.snapshot_taking import SnapshotTaker
+from bandit_forest.service.recovery.snapshots import SnapshotData, remove_leftovers, write_snapshot
 
 __all__ = ["Service", "begin_from"]
 
@@ -64,9 +65,8 @@ class Service:
 
     def __init__(self, context: ServiceContext, *, engine: str, release: Callable[[], None]) -> None:
         self.context = context
-        self._engine = engine
         self._release = release
-        self._last_snapshot = time.monotonic()
+        self._snapshots = SnapshotTaker(context, engine)
 
     @classmethod
     def start(cls, project: Project, *, clock: Callable[[], float] = time.time) -> Self:
@@ -115,9 +115,7 @@ class Service:
     @property
     def snapshot_due(self) -> bool:
         """Whether a snapshot should be taken now, by the project's intervals."""
-        storage, n_new = self.context.project.storage, self.context.state.seq - self.context.snapshot_seq
-        waited = time.monotonic() - self._last_snapshot >= storage.snapshot_seconds
-        return not self.context.failing and (n_new >= storage.snapshot_events or (n_new > 0 and waited))
+        return not self.context.failing and self._snapshots.is_due
 
     def snapshot(self) -> Callable[[], None]:
         """Take the state now; the function returned writes it, and is to be called in a thread.
@@ -125,18 +123,15 @@ class Service:
         Only this call holds up decisions. The writing waits until the journal is as far, so that a snapshot never knows
         more than the journal; `StorageError` when the disk refuses that.
         """
-        context, start, moment = self.context, time.perf_counter(), time.time()
-        taken, commit = take_snapshot(context.state, self._engine), context.journal.tail
-        seconds = time.perf_counter() - start
-        self._last_snapshot = time.monotonic()
+        commit, folder = self.context.journal.tail, self.context.project.storage.folder
 
-        def write() -> None:
-            if commit.result():
-                write_snapshot(taken, context.project.storage.folder)
-                context.snapshot_seq, context.snapshot_time = taken.header["seq"], moment
-                context.snapshot_seconds = seconds
+        def keep(taken: SnapshotData) -> bool:
+            is_durable = commit.result()
+            if is_durable:
+                write_snapshot(taken, folder)
+            return is_durable
 
-        return write
+        return self._snapshots.take(keep)
 
 
 def begin_from(project: Project, file: Path) -> None:
@@ -156,6 +151,6 @@ def begin_from(project: Project, file: Path) -> None:
         raise InvalidArgumentError(f"'{file}' has not learned its features yet: serve it after its warm-up.")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     archive.write(folder / BASE, data)
-    settings = OfferedSettings.of_bandit(bandit) if isinstance(bandit, PairBandit) else bandit.settings
+    settings = PairBanditSettings.of_bandit(bandit) if isinstance(bandit, PairBandit) else bandit.settings
     identity = StorageIdentity.of(settings, hashlib.sha256(data).hexdigest())
     create_file(folder, 1, identity.to_text())[0].close()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.entries import EXPIRE, LEARN
+from bandit_forest.service.operations.checks import other_request
 from bandit_forest.service.operations.results import Decision, Learned, Rewarded
+from bandit_forest.service.operations.reward import count_duplicate, decided_here
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.rows import DecisionRow
 from bandit_forest.service.replica.writer import Answers
@@ -23,11 +25,7 @@ def fill_decision(answer: Decision, row: DecisionRow) -> None:
 def check_same(known: DecisionRow, row: DecisionRow) -> None:
     """Refuse a request that is not the one which the event is known from."""
     if (known.kind, known.fingerprint) != (row.kind, row.fingerprint):
-        message = (
-            f"The event '{known.event_id}' is known from another request: the same one gets the same answer again, and "
-            "another one needs an event_id of its own."
-        )
-        raise ServiceError("event_conflict", message, path="$.event_id")
+        raise other_request(known.event_id)
 
 
 def fill_reward(service: ReplicaContext, answer: Rewarded, told: Answers) -> Rewarded:
@@ -46,16 +44,9 @@ def fill_reward(service: ReplicaContext, answer: Rewarded, told: Answers) -> Rew
             f"The reward of '{event_id}' came too late: it had to come within {seconds:g} seconds of the decision."
         )
         raise ServiceError("late_reward", message, path="$.event_id")
-    _count_duplicate(service, event_id, first)
+    count_duplicate(service, event_id, first)
     answer.reward, answer.ignored = first or 0.0, True
     return answer
-
-
-def _count_duplicate(service: ReplicaContext, event_id: str, first: float | None) -> None:
-    service.duplicates += 1
-    if service.project.reward.on_duplicate == "refuse":
-        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
-        raise ServiceError("duplicate_reward", message, path="$.event_id")
 
 
 def fill_learned(service: ReplicaContext, answer: Learned, row: DecisionRow, told: Answers) -> Learned:
@@ -67,10 +58,9 @@ def fill_learned(service: ReplicaContext, answer: Learned, row: DecisionRow, tol
         check_same(known, row)
     kind, first = told.outcomes[answer.event_id]
     if kind is None:
-        message = f"The event '{answer.event_id}' was decided here and waits: send its reward instead."
-        raise ServiceError("event_conflict", message, path="$.event_id")
+        raise decided_here(answer.event_id)
     if kind == EXPIRE:
         raise ServiceError("late_reward", f"The event '{answer.event_id}' has expired.", path="$.event_id")
-    _count_duplicate(service, answer.event_id, first)
+    count_duplicate(service, answer.event_id, first)
     answer.ignored = True
     return answer

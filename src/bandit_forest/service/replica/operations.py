@@ -16,6 +16,7 @@ import msgspec
 from bandit_forest.service.domain.state import fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.journal.entries import DECIDE, LEARN, REWARD
+from bandit_forest.service.operations.batches import each
 from bandit_forest.service.operations.checks import (
     NewEvent,
     check_action,
@@ -24,6 +25,7 @@ from bandit_forest.service.operations.checks import (
     check_event_id,
     check_reward,
     new_event_id,
+    too_many_waiting,
 )
 from bandit_forest.service.operations.decide import estimates_of
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest, LearnRequest, RewardRequest
@@ -45,7 +47,6 @@ from bandit_forest.service.replica.writer import Answers, Asked
 
 __all__ = ["decide", "decide_many", "learn", "learn_many", "reward", "reward_many"]
 
-_Item = TypeVar("_Item")
 _Checked = TypeVar("_Checked")
 
 
@@ -71,7 +72,7 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
 def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
     """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
     service.check_storage()
-    checked = _rows(service, _each(items, "events", lambda item: _check(service, item)))
+    checked = _rows(service, each(items, "events", lambda item: _check(service, item)))
     rows = [row for row in checked if isinstance(row, DecisionRow)]
     answers: list[Decision | Refusal] = [
         _answer(row) if isinstance(row, DecisionRow) else refusal(row) for row in checked
@@ -97,7 +98,7 @@ def reward(service: ReplicaContext, request: RewardRequest) -> Result[Rewarded]:
 def reward_many(service: ReplicaContext, items: Iterable[RewardRequest | InvalidRequestError]) -> Result[RewardedBatch]:
     """Store a batch of rewards: each item is answered or refused on its own, and all share one commit."""
     service.check_storage()
-    checked = _each(items, "rewards", lambda item: _check_reward(service, item))
+    checked = each(items, "rewards", lambda item: _check_reward(service, item))
     answers: list[Rewarded | Refusal] = [
         Rewarded(one.event_id, one.reward or 0.0, ignored=False) if isinstance(one, OutcomeRow) else refusal(one)
         for one in checked
@@ -124,7 +125,7 @@ def learn(service: ReplicaContext, request: LearnRequest) -> Result[Learned]:
 def learn_many(service: ReplicaContext, items: Iterable[LearnRequest | InvalidRequestError]) -> Result[LearnedBatch]:
     """Learn a batch of events that were decided elsewhere."""
     service.check_storage()
-    checked = _each(items, "events", lambda item: _foreign(service, item))
+    checked = each(items, "events", lambda item: _foreign(service, item))
     answers: list[Learned | Refusal] = [
         Learned(one[0].event_id, ignored=False) if isinstance(one, tuple) else refusal(one) for one in checked
     ]
@@ -140,21 +141,6 @@ def learn_many(service: ReplicaContext, items: Iterable[LearnRequest | InvalidRe
     return Result(LearnedBatch(answers), service.writer.ask(asked))
 
 
-def _each(
-    items: Iterable[_Item | InvalidRequestError], field: str, check: Callable[[_Item], _Checked]
-) -> list[_Checked | ServiceError]:
-    """Check the items of a batch, each on its own."""
-    checked: list[_Checked | ServiceError] = []
-    for number, item in enumerate(items):
-        try:
-            if isinstance(item, InvalidRequestError):
-                raise item
-            checked.append(check(item))
-        except ServiceError as error:
-            checked.append(error if error is item else error.within(f"$.{field}[{number}]"))
-    return checked
-
-
 def _told(number: int, field: str, make: Callable[[], _Checked]) -> _Checked | Refusal:
     """Return what the database makes of an item of a batch, or the refusal."""
     try:
@@ -168,11 +154,7 @@ def _check(service: ReplicaContext, request: DecideItem) -> NewEvent:
         check_event_id(request.event_id)
     limits = service.project.limits
     if limits.waiting_full == "refuse" and service.n_waiting >= limits.waiting_events:
-        raise ServiceError(
-            "too_many_waiting",
-            f"{limits.waiting_events} events wait for their reward, as many as [limits] waiting_events allows: send "
-            "rewards, or wait until the oldest expire.",
-        )
+        raise too_many_waiting(limits)
     return check_decide(service.state, request)
 
 

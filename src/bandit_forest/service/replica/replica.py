@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from typing import Self
 
 from bandit_forest.errors import DamagedFileError, refuse
@@ -13,7 +12,8 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
 from bandit_forest.service.domain.bandits import new_bandit
 from bandit_forest.service.domain.state import State
-from bandit_forest.service.recovery.snapshots import pack_snapshot, take_snapshot, unpack_snapshot
+from bandit_forest.service.recovery.snapshot_taking import SnapshotTaker
+from bandit_forest.service.recovery.snapshots import SnapshotData, pack_snapshot, unpack_snapshot
 from bandit_forest.service.replica.changes import follow_file
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.learner import Learner
@@ -35,8 +35,7 @@ class Replica:
     def __init__(self, context: ReplicaContext, learner: Learner, engine: str) -> None:
         self.context = context
         self._learner = learner
-        self._engine = engine
-        self._last_snapshot = time.monotonic()
+        self._snapshots = SnapshotTaker(context, engine)
 
     @classmethod
     def start(cls, project: Project) -> Self:
@@ -87,29 +86,14 @@ class Replica:
         context.waiting_count = await asyncio.to_thread(context.database.n_waiting, window)
         self._learner.n_waiting = context.waiting_count
         seconds = time.monotonic() - began
-        if context.is_learner and self._snapshot_due:
-            await asyncio.to_thread(self.snapshot())
+        if context.is_learner and self._snapshots.is_due:
+            await asyncio.to_thread(self._snapshots.take(self._keep))
         return seconds
 
-    @property
-    def _snapshot_due(self) -> bool:
-        storage, n_new = self.context.project.storage, self.context.state.seq - self.context.snapshot_seq
-        waited = time.monotonic() - self._last_snapshot >= storage.snapshot_seconds
-        return n_new >= storage.snapshot_events or (n_new > 0 and waited)
-
-    def snapshot(self) -> Callable[[], None]:
-        """Take the state now; the function returned stores it where every replica finds it, and may run in a thread."""
-        context, start, moment = self.context, time.perf_counter(), time.time()
-        taken = take_snapshot(context.state, self._engine)
-        seconds = time.perf_counter() - start
-        self._last_snapshot = time.monotonic()
-
-        def write() -> None:
-            context.database.keep_snapshot(taken.header["seq"], *pack_snapshot(taken))
-            context.snapshot_seq, context.snapshot_time = taken.header["seq"], moment
-            context.snapshot_seconds = seconds
-
-        return write
+    def _keep(self, taken: SnapshotData) -> bool:
+        """Store a snapshot where every replica finds it."""
+        self.context.database.keep_snapshot(taken.header["seq"], *pack_snapshot(taken))
+        return True
 
 
 def open_identity(project: Project, database: Database) -> StorageIdentity:

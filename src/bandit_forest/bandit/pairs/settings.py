@@ -1,4 +1,4 @@
-"""Settings of a bandit of offered actions: all that its decisions depend on, as JSON can hold it."""
+"""What a bandit over pairs is made with: all that its decisions depend on, as JSON can hold it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feature_to_json
-from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.bandit.pairs.pair_bandit import PairBandit
 from bandit_forest.bandit.pairs.side import Side
 from bandit_forest.bandit.rewards import RewardRange
 
-__all__ = ["OfferedSettings"]
+__all__ = ["PairBanditSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfferedSettings:
-    """Settings of a bandit of offered actions, without what it has learned."""
+class PairBanditSettings:
+    """Everything but what was learned."""
 
     engine: ClassVar[str] = "pairs-1"
     """What makes the decisions. The number grows when the same lessons make other decisions."""
