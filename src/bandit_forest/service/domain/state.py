@@ -34,9 +34,7 @@ _SLOWER = 0.9
 
 
 def fingerprint(context: dict[str, Any] | msgspec.Raw, *others: object) -> int:
-    """Return a number that tells a request from another one with the same event_id.
-
-    JSON whose names are sorted may stand for what it holds, as `msgspec.Raw`.
+    """Return a number that tells a request from another one with the same event_id; sorted JSON is taken as it is.
 
     Examples
     --------
