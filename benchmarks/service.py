@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--growth", choices=list(RULES), default="Greedy", help="rule by which the trees grow")
     parser.add_argument("--folder", type=Path, default=Path("out"), help="on the disk to measure")
     parser.add_argument("--before", default=None, help="Python of another version, to be compared with")
-    parser.add_argument("--turns", type=int, default=1, help="number of measurements of each version")
+    parser.add_argument("--turns", type=int, default=2, help="measurements of each version; an even number is fair")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     pythons = {"now": sys.executable} if options.before is None else {"before": options.before, "now": sys.executable}

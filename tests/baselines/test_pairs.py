@@ -79,7 +79,9 @@ def test_wrong_calls_are_refused(kind):
 
 def test_names_that_cannot_be_looked_up_are_refused():
     policy = HybridLinUCB(n_context_features=1, n_action_features=1)
-    with pytest.raises(InvalidArgumentError, match=r"The 'names' of HybridLinUCB\.decide must be"):
-        policy.decide([0.0], [[0.0]], names=[["a"]])
-    with pytest.raises(InvalidArgumentError, match=r"The 'name' of HybridLinUCB\.learn must be"):
-        policy.learn([0.0], [0.0], 1.0, propensity=1.0, name=["a"])
+    for names in ([["a"]], [([1],)], None, 7, "a", ["a", "b"]):
+        with pytest.raises(InvalidArgumentError, match=r"The 'names' of HybridLinUCB\.decide must be"):
+            policy.decide([0.0], [[0.0]], names=names)
+    for name in (["a"], ([1],)):
+        with pytest.raises(InvalidArgumentError, match=r"The 'name' of HybridLinUCB\.learn must be"):
+            policy.learn([0.0], [0.0], 1.0, propensity=1.0, name=name)

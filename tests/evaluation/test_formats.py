@@ -236,6 +236,12 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, name):
     assert marked.propensities.tolist() == plain.propensities.tolist()
 
 
+def test_a_byte_order_mark_is_no_part_of_a_csv_file(tmp_path):
+    (tmp_path / "log.csv").write_bytes(b"\xef\xbb\xbf" + CSV.replace("when", '"when"').encode())
+    (log,) = read_csv(tmp_path / "log.csv", columns=COLUMNS).batches()
+    assert log.times[1] - log.times[0] == 86_400
+
+
 def test_csv(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text(CSV)

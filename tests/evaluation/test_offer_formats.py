@@ -108,6 +108,12 @@ def test_a_bandit_learns_from_a_file_and_is_evaluated_on_another(tmp_path, name)
     assert evaluation.is_better("new")
 
 
+def test_a_byte_order_mark_is_no_part_of_text(tmp_path):
+    (tmp_path / "log").write_bytes(b"\xef\xbb\xbfshared | a\n0:-1:0.5 | x\n| y\n")
+    (log,) = read_vw(tmp_path / "log").batches()
+    assert (log.rewards.tolist(), log.propensities.tolist(), len(log.offers[0].actions)) == ([1.0], [0.5], 2)
+
+
 FOREIGN = """shared |User age:30 city_paris
 |Offer x:1
 0:-1:0.5 |Offer x:2

@@ -10,9 +10,11 @@ import httpx
 
 from harness.service_process import ServiceProcess
 
-__all__ = ["ADMIN_KEY", "CONTEXT", "KEY", "Running", "write_project"]
+__all__ = ["ADMIN_KEY", "CONTEXT", "ENVIRONMENT", "KEY", "KEYS", "Running", "write_project"]
 
-KEY, ADMIN_KEY = "a key for deciding", "a key for administration"
+KEY, ADMIN_KEY = "decide-secret-of-offers", "admin-secret-of-offers"
+KEYS = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
+ENVIRONMENT = {"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}
 CONTEXT = {"age": 42, "city": "Paris", "member": True}
 
 _PROJECT = """

@@ -8,7 +8,7 @@ import sys
 
 import httpx
 import pytest
-from running import ADMIN_KEY, CONTEXT, KEY, Running, write_project
+from running import ADMIN_KEY, CONTEXT, ENVIRONMENT, KEY, KEYS, Running, write_project
 
 from bandit_forest.client import AsyncClient, BatchRefusedError, Client, DecidedEvent, RefusedError
 from bandit_forest.client import calls as calls_module
@@ -18,9 +18,8 @@ from bandit_forest.errors import InvalidArgumentError, MissingExtraError
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
-    project = write_project(tmp_path_factory.mktemp("offers"), more=keys)
-    with Running(project, environment={"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}) as running:
+    project = write_project(tmp_path_factory.mktemp("offers"), more=KEYS)
+    with Running(project, environment=ENVIRONMENT) as running:
         yield running
 
 

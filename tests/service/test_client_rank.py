@@ -7,7 +7,7 @@ import inspect
 
 import pytest
 from offered_projects import CONTEXT, OFFER, write_offered_project
-from running import ADMIN_KEY, KEY, Running
+from running import ADMIN_KEY, ENVIRONMENT, KEY, KEYS, Running
 
 from bandit_forest.client import AsyncClient, BatchRefusedError, Client, RankedEvent, RefusedError
 from bandit_forest.errors import InvalidArgumentError
@@ -15,9 +15,8 @@ from bandit_forest.errors import InvalidArgumentError
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
-    project = write_offered_project(tmp_path_factory.mktemp("offered"), more=keys)
-    with Running(project, environment={"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}) as running:
+    project = write_offered_project(tmp_path_factory.mktemp("offered"), more=KEYS)
+    with Running(project, environment=ENVIRONMENT) as running:
         yield running
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from offered_projects import context, offer, write_offered_project
 from projects import Decider
-from running import CONTEXT, Running, write_project
+from running import CONTEXT, ENVIRONMENT, KEYS, Running, write_project
 
 from bandit_forest import Bandit, PairBandit
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature, NumericFeature
@@ -156,12 +156,10 @@ def test_the_package_and_its_command_import_nothing_of_the_service():
 
 
 def test_actions_are_listed_and_changed_from_the_command_line(run, tmp_path, monkeypatch):
-    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
-    project = write_project(tmp_path, more=keys)
-    environment = {"OFFERS_KEY": "decide-secret-of-offers", "OFFERS_ADMIN_KEY": "admin-secret-of-offers"}
-    for name, value in environment.items():
+    project = write_project(tmp_path, more=KEYS)
+    for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
-    with Running(project, environment=environment) as service:
+    with Running(project, environment=ENVIRONMENT) as service:
         project.write_text(project.read_text() + f"[server]\nport = {service.port}\n")
         run("actions", "add", "lead", project)
         run("actions", "disable", "gold", project)

@@ -235,7 +235,7 @@ def _event(
 
 def _offer(context: Context, actions: Iterable[Mapping[str, Any]], event_id: str | None, n_ranked: int | None) -> Json:
     offered = list(actions) if isinstance(actions, Iterable) else [actions]
-    if not all(isinstance(action, Mapping) for action in offered):
+    if not all(hasattr(action, "items") for action in offered):  # a row of pandas has them, too
         refuse("actions", "the client", "a list of mappings, each with its 'id'", actions)
     copies = [dict(action) for action in offered]
     return {"context": dict(context), "actions": copies, "event_id": event_id, "n_ranked": n_ranked}

@@ -148,7 +148,7 @@ def _ctrl_c_blocked() -> Iterator[None]:
 
 @contextmanager
 def _ctrl_c_heard_later() -> Iterator[None]:
-    """Put off a Ctrl-C that another thread takes: a process that is half started would read half of its task."""
+    """Delay a Ctrl-C until the process has started: one that is stopped halfway would read half of its task."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield

@@ -91,3 +91,27 @@ class StorageError(ServiceError):
 
     def __init__(self, message: str) -> None:
         super().__init__("storage_unavailable", message)
+
+
+def other_request(event_id: str, commit: Commit | None = None) -> ServiceError:
+    """Return the refusal of a request whose event is known from another one."""
+    message = (
+        f"The event '{event_id}' is known from another request: the same one gets the same answer again, and another "
+        "one needs an event_id of its own."
+    )
+    return ServiceError("event_conflict", message, path="$.event_id", commit=commit)
+
+
+def decided_here(event_id: str) -> ServiceError:
+    """Return the refusal to learn an event from elsewhere that is one of the service's own."""
+    message = f"The event '{event_id}' was decided here and waits: send its reward instead."
+    return ServiceError("event_conflict", message, path="$.event_id")
+
+
+def too_many_waiting(most: int) -> ServiceError:
+    """Return the refusal of an event for which there is no room."""
+    return ServiceError(
+        "too_many_waiting",
+        f"{most} events wait for their reward, as many as [limits] waiting_events allows: send "
+        "rewards, or wait until the oldest expire.",
+    )

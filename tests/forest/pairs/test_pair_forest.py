@@ -195,7 +195,7 @@ def test_a_forest_that_was_saved_before_there_were_named_actions_is_read():
         (lambda f: f.learn([0, 0, 0], [0, 0, 0, 0], 1.5, propensity=0.5), "reward"),
         (lambda f: f.learn([0, 0, 0], [0, 0, 0, 0], 0.5, propensity=0.0), "propensity"),
         (lambda f: f.learn([0, 0, 0], [0, 0, 0, 0], 0.5, propensity=0.5, name=[0]), "name"),
-        (lambda f: f.decide([0, 0, 0], [[0, 0, 0, 0]], names=[1.5]), "names"),
+        (lambda f: f.decide([0, 0, 0], [[0, 0, 0, 0]], names=[1.5]), r"names\[0\]"),
         (lambda f: f.learn_many([[0, 0, 0]], [[0, 0, 0, 0]] * 2, [0.5], propensities=[0.5]), "actions"),
         (lambda f: f.tree(5), "number"),
     ],

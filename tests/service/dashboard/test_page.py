@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from page import Page, needs_browser
-from running import ADMIN_KEY, KEY, Running, write_project
+from running import ADMIN_KEY, ENVIRONMENT, KEY, KEYS, Running, write_project
 
 pytestmark = needs_browser
 
@@ -267,9 +267,8 @@ def test_it_shows_what_the_forest_would_have_done(tmp_path, browser):
 
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory):
-    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
-    project = write_project(tmp_path_factory.mktemp("locked"), more=keys)
-    with Running(project, environment={"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}) as running:
+    project = write_project(tmp_path_factory.mktemp("locked"), more=KEYS)
+    with Running(project, environment=ENVIRONMENT) as running:
         play(running, 1, key=KEY)
         yield running
 

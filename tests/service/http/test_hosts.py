@@ -5,9 +5,8 @@ from __future__ import annotations
 import socket
 
 import pytest
-from running import ADMIN_KEY, CONTEXT, KEY, Running, write_project
+from running import CONTEXT, ENVIRONMENT, KEY, KEYS, Running, write_project
 
-KEYS = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
 PATHS = ["/", "/v1/status", "/v1/model", "/openapi.json", "/healthz"]
 
 
@@ -43,8 +42,7 @@ def test_a_program_may_leave_the_name_out(service: Running) -> None:
 
 @pytest.mark.parametrize(("hosts", "status"), [("", 200), ('[server]\nhosts = ["offers.example"]\n', 403)])
 def test_with_keys_a_service_answers_to_any_name_unless_the_project_says_which(tmp_path, hosts, status):
-    environment = {"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}
-    with Running(write_project(tmp_path, more=KEYS + hosts), environment=environment) as service:
+    with Running(write_project(tmp_path, more=KEYS + hosts), environment=ENVIRONMENT) as service:
         headers = {"host": "other.example", "authorization": f"Bearer {KEY}"}
         response = service.http.post("/v1/decide", json={"context": CONTEXT}, headers=headers)
         assert response.status_code == status

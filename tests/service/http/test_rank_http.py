@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from offered_projects import CONTEXT, OFFER, context, offer, write_offered_project
-from running import ADMIN_KEY, KEY, Running, write_project
+from running import ENVIRONMENT, KEY, KEYS, Running, write_project
 
 from bandit_forest.bandit.pairs import PairBandit
 
-KEYS = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
 FIXED_PATHS = ("/v1/decide", "/v1/decide/batch", *(f"/v1/actions/{what}" for what in ("add", "disable", "remove")))
 
 
@@ -149,8 +148,7 @@ def test_the_saved_bandit_goes_on_alone_and_in_another_folder(service: Running, 
 
 
 def test_keys_for_deciding_rank_too(tmp_path: Path) -> None:
-    environment = {"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}
-    with Running(write_offered_project(tmp_path, more=KEYS), environment=environment) as service:
+    with Running(write_offered_project(tmp_path, more=KEYS), environment=ENVIRONMENT) as service:
         body = {"context": CONTEXT, "actions": OFFER}
         service.post("/v1/rank", body, expect=401)
         service.post("/v1/rank", body, key=KEY)

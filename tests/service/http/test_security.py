@@ -7,7 +7,7 @@ import inspect
 
 import pytest
 from projects import refuses
-from running import CONTEXT, Running, write_project
+from running import ADMIN_KEY, CONTEXT, ENVIRONMENT, KEY, KEYS, Running, write_project
 
 from bandit_forest.cli import main
 from bandit_forest.service.config.access import Keys
@@ -86,10 +86,9 @@ def test_roles_are_ordered():
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory):
-    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n[limits]\nrequests_per_second = 20\n'
-    project = write_project(tmp_path_factory.mktemp("guarded"), more=keys)
-    environment = {"OFFERS_KEY": "decide-secret-of-offers", "OFFERS_ADMIN_KEY": "admin-secret-of-offers"}
-    with Running(project, environment=environment) as running:
+    limits = "[limits]\nrequests_per_second = 20\n"
+    project = write_project(tmp_path_factory.mktemp("guarded"), more=KEYS + limits)
+    with Running(project, environment=ENVIRONMENT) as running:
         yield running
 
 
@@ -110,16 +109,16 @@ def test_a_guarded_service_tells_strangers_nothing(guarded, path):
 
 
 def test_a_guarded_service_separates_deciding_from_administration(guarded):
-    decision = guarded.post("/v1/decide", {"context": CONTEXT}, key="decide-secret-of-offers")
-    guarded.post("/v1/reward", {"event_id": decision["event_id"], "reward": 1}, key="decide-secret-of-offers")
-    guarded.post("/v1/actions/disable", {"name": "gold"}, key="decide-secret-of-offers", expect=403)
-    guarded.post("/v1/actions/disable", {"name": "gold"}, key="admin-secret-of-offers")
+    decision = guarded.post("/v1/decide", {"context": CONTEXT}, key=KEY)
+    guarded.post("/v1/reward", {"event_id": decision["event_id"], "reward": 1}, key=KEY)
+    guarded.post("/v1/actions/disable", {"name": "gold"}, key=KEY, expect=403)
+    guarded.post("/v1/actions/disable", {"name": "gold"}, key=ADMIN_KEY)
     guarded.post("/v1/decide", {"context": CONTEXT}, expect=401)
-    guarded.post("/v1/decide", {"context": CONTEXT}, key="decide-secret-of-offer", expect=401)
+    guarded.post("/v1/decide", {"context": CONTEXT}, key=KEY[:-1], expect=401)
 
 
 def test_a_guarded_service_describes_its_keys(guarded):
-    described = guarded.http.get("/openapi.json", headers={"authorization": "Bearer decide-secret-of-offers"}).json()
+    described = guarded.http.get("/openapi.json", headers={"authorization": f"Bearer {KEY}"}).json()
     assert described["components"]["securitySchemes"] == {"key": {"type": "http", "scheme": "bearer"}}
     assert described["paths"]["/v1/decide"]["post"]["security"] == [{"key": []}]
     assert described["paths"]["/v1/status"]["get"]["security"] == [{"key": []}]
@@ -128,23 +127,19 @@ def test_a_guarded_service_describes_its_keys(guarded):
 
 def test_a_guarded_service_limits_the_rate_of_each_key(guarded):
     statuses = {
-        guarded.http.post(
-            "/v1/reward", json={}, headers={"authorization": "Bearer decide-secret-of-offers"}
-        ).status_code
+        guarded.http.post("/v1/reward", json={}, headers={"authorization": f"Bearer {KEY}"}).status_code
         for _ in range(60)
     }
     assert statuses == {422, 429}
-    guarded.post("/v1/actions/enable", {"name": "gold"}, key="admin-secret-of-offers")
+    guarded.post("/v1/actions/enable", {"name": "gold"}, key=ADMIN_KEY)
 
 
 def test_secrets_are_neither_logged_nor_stored(tmp_path):
-    keys = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
-    project = write_project(tmp_path, more=keys)
-    environment = {"OFFERS_KEY": "decide-secret-of-offers", "OFFERS_ADMIN_KEY": "admin-secret-of-offers"}
-    with (tmp_path / "log").open("w") as log, Running(project, environment=environment, log=log) as service:
-        service.post("/v1/decide", {"context": CONTEXT}, key="decide-secret-of-offers")
+    project = write_project(tmp_path, more=KEYS)
+    with (tmp_path / "log").open("w") as log, Running(project, environment=ENVIRONMENT, log=log) as service:
+        service.post("/v1/decide", {"context": CONTEXT}, key=KEY)
         service.post("/v1/decide", {"context": CONTEXT}, key="wrong-secret-of-offers", expect=401)
-        service.post("/v1/decide", {"context": 1}, key="decide-secret-of-offers", expect=422)
+        service.post("/v1/decide", {"context": 1}, key=KEY, expect=422)
         service.stop()
     for file in tmp_path.rglob("*"):
         if file.is_file():

@@ -8,15 +8,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from running import ADMIN_KEY, CONTEXT, KEY, Running, write_project
-
-KEYS = '[keys]\ndecide = ["env:OFFERS_KEY"]\nadmin = ["env:OFFERS_ADMIN_KEY"]\n'
+from running import ADMIN_KEY, CONTEXT, ENVIRONMENT, KEY, KEYS, Running, write_project
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory):
-    environment = {"OFFERS_KEY": KEY, "OFFERS_ADMIN_KEY": ADMIN_KEY}
-    with Running(write_project(tmp_path_factory.mktemp("strangers"), more=KEYS), environment=environment) as running:
+    with Running(write_project(tmp_path_factory.mktemp("strangers"), more=KEYS), environment=ENVIRONMENT) as running:
         yield running
 
 

@@ -29,8 +29,11 @@ def test_a_known_event_id_with_another_body_is_a_conflict(tmp_path: Path) -> Non
         assert service.post("/v1/decide", {"event_id": "e", "context": turned}) == first
         batch = [{"context": CONTEXT, "event_id": name} for name in ("e", "new", "new")]
         batch += [other | {"event_id": name} for other in OTHERS for name in ("e", "new")]
+        batch += [{"context": CONTEXT | {"age": "old"}, "event_id": name} for name in ("e", "new")]
         told = service.post("/v1/decide/batch", {"events": batch})["decisions"]
-        assert [one.get("error", {}).get("code") for one in told] == [None] * 3 + ["event_conflict"] * 6
+        assert [one.get("error", {}).get("code") for one in told] == [None] * 3 + ["event_conflict"] * 6 + [
+            "invalid_request"
+        ] * 2
         assert service.state()["seq"] == before["seq"] + 1
         service.kill()
     with Running(project) as service:  # from the journal

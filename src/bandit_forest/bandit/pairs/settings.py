@@ -16,7 +16,7 @@ __all__ = ["PairBanditSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class PairBanditSettings:
-    """Everything but what was learned."""
+    """Settings of a bandit over pairs, without what it has learned."""
 
     engine: ClassVar[str] = "pairs-1"
     """What makes the decisions. The number grows when the same lessons make other decisions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -65,9 +65,9 @@ class HybridLinUCB:
         """Choose one of the actions that are offered."""
         rows = check_numbers(actions, "actions", "HybridLinUCB.decide", (None, self._n_action))
         z, x = self._inputs(context, rows, "decide")
-        if len(names) != len(z) or not all(isinstance(name, Hashable) for name in names):
-            refuse("names", "HybridLinUCB.decide", f"{len(z)} hashable names, one for each action", names)
-        places = [self._places.get(name, 0) for name in names]
+        if isinstance(names, (str, bytes)) or not hasattr(names, "__len__") or len(names) != len(z):
+            refuse("names", "HybridLinUCB.decide", f"{len(z)} names, one for each action", names)
+        places = [self._places.get(_hashable(name, "names", "decide"), 0) for name in names]
         own = self._own_inverses[places] @ x
         u = z - np.einsum("nd,ndk->nk", own, self._crossed[places])
         means = u @ self._weights + np.einsum("nd,nd->n", own, self._own_sums[places])
@@ -80,9 +80,7 @@ class HybridLinUCB:
         (z,), x = self._inputs(context, row[np.newaxis], "learn")
         value = check_reward(reward, "HybridLinUCB.learn")
         check_propensity(propensity, "HybridLinUCB.learn")
-        if not isinstance(name, Hashable):
-            refuse("name", "HybridLinUCB.learn", "hashable", name)
-        place = self._place(name)
+        place = self._place(_hashable(name, "name", "learn"))
         own = self._own_inverses[place] @ x
         scale = 1.0 + float(own @ x)
         u = z - own @ self._crossed[place]
@@ -107,3 +105,11 @@ class HybridLinUCB:
     def _inputs(self, context: Any, actions: Floats, method: str) -> tuple[Floats, Floats]:
         checked = check_numbers(context, "context", f"HybridLinUCB.{method}", (self._n_context,))
         return products(checked, actions), np.append(checked, 1.0)
+
+
+def _hashable(name: Any, parameter: str, method: str) -> Hashable:
+    try:
+        hash(name)
+    except TypeError:
+        refuse(parameter, f"HybridLinUCB.{method}", "hashable, such as a text or an int", name)
+    return cast(Hashable, name)

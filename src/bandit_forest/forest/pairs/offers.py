@@ -109,7 +109,8 @@ def check_names(names: Any, owner: str, n_actions: int) -> Numbers | None:
     elif isinstance(names, (str, bytes)) or not hasattr(names, "__len__"):
         refuse("names", owner, f"{n_actions} ints, texts or bytes", names)
     else:
-        numbers = np.array([key_number(name, owner, "names") for name in names], dtype=np.uint64)
+        hashed = [key_number(name, owner, f"names[{place}]") for place, name in enumerate(names)]
+        numbers = np.array(hashed, dtype=np.uint64)
     if numbers.shape != (n_actions,):
         refuse("names", owner, f"{n_actions} ints, texts or bytes", names)
     return numbers

@@ -38,7 +38,8 @@ def fingerprint(context: dict[str, Any] | msgspec.Raw, *others: object) -> int:
 
     Examples
     --------
-    >>> fingerprint({"age": 1, "city": "Nice"}) == fingerprint({"city": "Nice", "age": 1}) != fingerprint({"age": 1})
+    >>> mark = fingerprint({"age": 1, "city": "Nice"})
+    >>> mark == fingerprint({"city": "Nice", "age": 1}) == fingerprint(msgspec.Raw(b'{"age":1,"city":"Nice"}'))
     True
     """
     return crc32(_encode((context, others)))

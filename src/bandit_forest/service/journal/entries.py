@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     reward: float | None = None
     """In the project's units; of an expired event, the default reward or None."""
     context: str | None = None
-    """JSON."""
+    """JSON with its names in order; in older journals, as they were sent."""
     available: str | None = None
     """The names of the available actions, as a JSON list; None: all that were enabled. Of FILE, those of the file.
 

@@ -13,10 +13,9 @@ from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import shown
-from bandit_forest.service.config.tables import Limits
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, other_request, too_many_waiting
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.operations.requests import DecideItem, invalid
 
@@ -31,11 +30,10 @@ __all__ = [
     "check_reward",
     "check_room",
     "check_same",
+    "count_duplicate",
     "known_event",
     "new_event_id",
-    "other_request",
     "request_fingerprint",
-    "too_many_waiting",
 ]
 
 _ID_BYTES = 16
@@ -71,30 +69,20 @@ def check_same(service: ServiceContext, known: NewEvent | Event, mark: int) -> N
         raise other_request(known.event_id, service.journal.tail)
 
 
-def other_request(event_id: str, commit: Commit | None = None) -> ServiceError:
-    """Return the refusal of a request whose event is known from another one."""
-    message = (
-        f"The event '{event_id}' is known from another request: the same one gets the same answer again, and another "
-        "one needs an event_id of its own."
-    )
-    return ServiceError("event_conflict", message, path="$.event_id", commit=commit)
-
-
 def check_room(service: ServiceContext, *, n_before: int) -> None:
     """Refuse a new event when too many wait, if the project says so; before it, `n_before` more will be waiting."""
     limits = service.project.limits
     n_kept = 0 if limits.waiting_full == "expire" else len(service.state.waiting)
     if n_kept + n_before >= limits.waiting_events:
-        raise too_many_waiting(limits)
+        raise too_many_waiting(limits.waiting_events)
 
 
-def too_many_waiting(limits: Limits) -> ServiceError:
-    """Return the refusal of an event for which there is no room."""
-    return ServiceError(
-        "too_many_waiting",
-        f"{limits.waiting_events} events wait for their reward, as many as [limits] waiting_events allows: send "
-        "rewards, or wait until the oldest expire.",
-    )
+def count_duplicate(service: ServiceContext, event_id: str, first: float | None, commit: Commit | None = None) -> None:
+    """Count a second reward; refuse it if the project says so."""
+    service.duplicates += 1
+    if service.project.reward.on_duplicate == "refuse":
+        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
+        raise ServiceError("duplicate_reward", message, path="$.event_id", commit=commit)
 
 
 def check_decide(state: State, request: DecideItem) -> NewEvent:
@@ -112,7 +100,7 @@ def check_decide(state: State, request: DecideItem) -> NewEvent:
 
 
 def request_fingerprint(request: DecideItem, context: bytes) -> int:
-    """Return the fingerprint of a request with the JSON of its context; a propensity that is left out is 1."""
+    """Return the fingerprint of a request with the JSON of its context; in shadow mode a missing propensity is 1."""
     own = (
         None if request.action is None else (request.action, 1.0 if request.propensity is None else request.propensity)
     )

@@ -9,7 +9,7 @@ from typing import TypeVar
 from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.errors import InvalidRequestError
 from bandit_forest.service.journal.entries import DECIDE, Entry
 from bandit_forest.service.operations.batches import each
 from bandit_forest.service.operations.checks import (
@@ -23,7 +23,7 @@ from bandit_forest.service.operations.checks import (
 )
 from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest
-from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result, refusal
+from bandit_forest.service.operations.results import Decision, DecisionBatch, Result
 
 __all__ = ["decide", "decide_many", "estimates_of"]
 
@@ -47,12 +47,8 @@ def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidReq
     new: dict[str, NewEvent] = {}
     asked = each(items, "events", lambda item: _check_item(service, item, new))
     decided = _decide_new(service, list(new.values()))
-    answers: list[Decision | Refusal] = []
-    for one in asked:
-        if isinstance(one, ServiceError):
-            answers.append(refusal(one))
-        else:
-            answers.append(_answer(service, decided[one.event_id] if isinstance(one, NewEvent) else one))
+    events = [decided[one.event_id] if isinstance(one, NewEvent) else one for one in asked]
+    answers = [_answer(service, one) if isinstance(one, Event) else one for one in events]
     return Result(DecisionBatch(answers), service.journal.tail)
 
 

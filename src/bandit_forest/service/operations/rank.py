@@ -13,7 +13,7 @@ from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError
 from bandit_forest.service.journal.entries import DECIDE, Entry
-from bandit_forest.service.operations.batches import each, or_refusal
+from bandit_forest.service.operations.batches import each
 from bandit_forest.service.operations.checks import (
     check_n_ranked,
     check_offer,
@@ -41,7 +41,7 @@ def rank_many(service: ServiceContext, items: Iterable[RankRequest | InvalidRequ
     """Rank a batch: what `rank` would do one after the other. Each item is answered or refused on its own."""
     service.check_storage()
     ranked = each(items, "events", lambda item: _rank(service, item))
-    return Result(RankedBatch([or_refusal(one) for one in ranked]), service.journal.tail)
+    return Result(RankedBatch(ranked), service.journal.tail)
 
 
 def _rank(service: ServiceContext, request: RankRequest) -> Ranked:

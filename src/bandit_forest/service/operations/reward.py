@@ -12,16 +12,17 @@ from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event
 from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, decided_here
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import LEARN, REWARD, Entry
-from bandit_forest.service.operations.batches import each, or_refusal
+from bandit_forest.service.operations.batches import each
 from bandit_forest.service.operations.checks import (
     check_action,
     check_context,
     check_event_id,
     check_offer,
     check_reward,
+    count_duplicate,
     known_event,
     new_event_id,
 )
@@ -36,16 +37,7 @@ from bandit_forest.service.operations.results import (
 )
 from bandit_forest.service.operations.work import Work
 
-__all__ = [
-    "count_duplicate",
-    "decided_here",
-    "learn",
-    "learn_many",
-    "learn_offered",
-    "learn_offered_many",
-    "reward",
-    "reward_many",
-]
+__all__ = ["learn", "learn_many", "learn_offered", "learn_offered_many", "reward", "reward_many"]
 
 _Request = TypeVar("_Request", RewardRequest, LearnRequest, LearnOfferedRequest)
 _Answer = TypeVar("_Answer", Rewarded, Learned)
@@ -109,7 +101,7 @@ def _together(
         done = each(items, field, lambda item: do(service, item, work))
     finally:  # what has been done is recorded, whatever happens to the rest
         commit = work.finish()
-    return [or_refusal(one) for one in done], commit
+    return done, commit
 
 
 def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewarded:
@@ -180,20 +172,6 @@ def _finished(service: ServiceContext, event_id: str) -> Event:
         _refuse_late(service, event_id)
     count_duplicate(service, event_id, event.reward, service.journal.tail)
     return event
-
-
-def count_duplicate(service: ServiceContext, event_id: str, first: float | None, commit: Commit | None = None) -> None:
-    """Count a second reward; refuse it if the project says so."""
-    service.duplicates += 1
-    if service.project.reward.on_duplicate == "refuse":
-        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
-        raise ServiceError("duplicate_reward", message, path="$.event_id", commit=commit)
-
-
-def decided_here(event_id: str) -> ServiceError:
-    """Return the refusal to learn an event from elsewhere that is one of the service's own."""
-    message = f"The event '{event_id}' was decided here and waits: send its reward instead."
-    return ServiceError("event_conflict", message, path="$.event_id")
 
 
 def _refuse_late(service: ServiceContext, event_id: str) -> NoReturn:

@@ -17,9 +17,9 @@ class SnapshotTaker:
     Parameters
     ----------
     context
-        The service; how far the last snapshot goes is noted there.
+        The service; its `snapshot_seq`, `snapshot_time` and `snapshot_seconds` are set.
     engine
-        What makes its decisions.
+        Name of the engine that makes its decisions.
     """
 
     def __init__(self, context: ServiceContext, engine: str) -> None:

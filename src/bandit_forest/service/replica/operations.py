@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from bandit_forest.service.domain.state import fingerprint
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, too_many_waiting
 from bandit_forest.service.journal.entries import DECIDE, LEARN, REWARD
 from bandit_forest.service.operations.batches import each
 from bandit_forest.service.operations.checks import (
@@ -25,7 +25,6 @@ from bandit_forest.service.operations.checks import (
     check_event_id,
     check_reward,
     new_event_id,
-    too_many_waiting,
 )
 from bandit_forest.service.operations.decide import estimates_of
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest, LearnRequest, RewardRequest
@@ -74,9 +73,7 @@ def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidReq
     service.check_storage()
     checked = _rows(service, each(items, "events", lambda item: _check(service, item)))
     rows = [row for row in checked if isinstance(row, DecisionRow)]
-    answers: list[Decision | Refusal] = [
-        _answer(row) if isinstance(row, DecisionRow) else refusal(row) for row in checked
-    ]
+    answers = [_answer(row) if isinstance(row, DecisionRow) else row for row in checked]
 
     def then(told: Answers) -> None:
         for number, row in enumerate(checked):
@@ -99,8 +96,8 @@ def reward_many(service: ReplicaContext, items: Iterable[RewardRequest | Invalid
     """Store a batch of rewards: each item is answered or refused on its own, and all share one commit."""
     service.check_storage()
     checked = each(items, "rewards", lambda item: _check_reward(service, item))
-    answers: list[Rewarded | Refusal] = [
-        Rewarded(one.event_id, one.reward or 0.0, ignored=False) if isinstance(one, OutcomeRow) else refusal(one)
+    answers = [
+        Rewarded(one.event_id, one.reward or 0.0, ignored=False) if isinstance(one, OutcomeRow) else one
         for one in checked
     ]
 
@@ -126,9 +123,7 @@ def learn_many(service: ReplicaContext, items: Iterable[LearnRequest | InvalidRe
     """Learn a batch of events that were decided elsewhere."""
     service.check_storage()
     checked = each(items, "events", lambda item: _foreign(service, item))
-    answers: list[Learned | Refusal] = [
-        Learned(one[0].event_id, ignored=False) if isinstance(one, tuple) else refusal(one) for one in checked
-    ]
+    answers = [Learned(one[0].event_id, ignored=False) if isinstance(one, tuple) else one for one in checked]
 
     def then(told: Answers) -> None:
         for number, (answer, one) in enumerate(zip(answers, checked, strict=True)):
@@ -154,11 +149,11 @@ def _check(service: ReplicaContext, request: DecideItem) -> NewEvent:
         check_event_id(request.event_id)
     limits = service.project.limits
     if limits.waiting_full == "refuse" and service.n_waiting >= limits.waiting_events:
-        raise too_many_waiting(limits)
+        raise too_many_waiting(limits.waiting_events)
     return check_decide(service.state, request)
 
 
-def _rows(service: ReplicaContext, checked: list[NewEvent | ServiceError]) -> list[DecisionRow | ServiceError]:
+def _rows(service: ReplicaContext, checked: list[NewEvent | Refusal]) -> list[DecisionRow | Refusal]:
     """Draw the events of a batch, those together that have the same actions to choose from."""
     model = service.bandit.model
     new = [one for one in checked if isinstance(one, NewEvent)]
