@@ -2,7 +2,8 @@
 
     python benchmarks/request_path.py
 
-All threads are traced: that of the requests, and the one that writes the journal.
+All threads are traced: that of the requests, and the one that writes the journal. Several requests are, since what the
+service does once a second may fall into one of them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from bandit_forest.service.http.server import HttpServer
 from bandit_forest.service.recovery.start import Service
 
 ROOT = "bandit_forest.service."
+N_TRACED = 3
+REST_SECONDS = 0.05  # after which the journal's thread has ended with the request before
 CONTEXT = {"age": 42, "member": True}
 BODIES: dict[str, dict[str, Any]] = {
     "/v1/decide": {"context": CONTEXT},
@@ -69,26 +72,31 @@ def trace_request(path: str) -> list[str]:
                 storage=Storage(folder=Path(folder)),
             )
             server, port = HttpServer(Service.start(project), listener), listener.getsockname()[1]
-            asyncio.run(_ask_twice(server, port, path, trace))
+            requests = asyncio.run(_ask_often(server, port, path, trace))
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    return trace.modules
+    return [name for name in requests[0] if all(name in modules for modules in requests)]
 
 
-async def _ask_twice(server: HttpServer, port: int, path: str, trace: Trace) -> None:
-    """Ask twice on one connection; the second request is traced."""
+async def _ask_often(server: HttpServer, port: int, path: str, trace: Trace) -> list[list[str]]:
+    """Ask on one connection, and return the modules that each request but the first enters."""
     started = asyncio.Event()
     running = asyncio.create_task(server.run(started.set))
     await started.wait()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     await _ask(reader, writer, path)
-    trace.is_on = True
-    await _ask(reader, writer, path)
-    trace.is_on = False
+    requests = []
+    for _ in range(N_TRACED):
+        await asyncio.sleep(REST_SECONDS)
+        trace.modules, trace.is_on = [], True
+        await _ask(reader, writer, path)
+        trace.is_on = False
+        requests.append(trace.modules)
     writer.close()
     server.stop()
     await running
+    return requests
 
 
 async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str) -> None:
