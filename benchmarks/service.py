@@ -1,22 +1,25 @@
 """Load on the decision service: decide+reward pairs a second, latencies of decide, and batches.
 
     python benchmarks/service.py
-    python benchmarks/service.py --before OTHER/.venv/bin/python --turns 5
+    python benchmarks/service.py --before OTHER/.venv/bin/python --turns 40 --seconds 1
 
 The service runs in a process of its own, with a durable journal, 100 trees and 100 variables; this process is the
 client, over loopback with connections that stay open. On an idle machine with two cores. `--before` names the Python
-of another version of the package: the two are measured in turns. Shown are the medians, and of the ratios of all turns
-the median and the range. Where the default forests of the two versions differ, `--growth Elimination` compares what is
-around them.
+of another version of the package: the two are measured in turns, each stopped while the other is measured. Short turns
+cancel a machine whose speed changes. Shown are the medians, and of the ratios of all turns the median with its 95 %
+interval. Where the default forests of the two versions differ, `--growth Elimination` compares what is around them. No
+snapshot is taken meanwhile.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
@@ -51,25 +54,35 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     pythons = {"now": sys.executable} if options.before is None else {"before": options.before, "now": sys.executable}
     measured: dict[str, list[Measures]] = {version: [] for version in pythons}
-    for turn in range(options.turns):
-        order = list(pythons) if turn % 2 == 0 else list(reversed(pythons))  # a machine may become slower meanwhile
-        for version in order:
-            measured[version].append(measure(pythons[version], options))
-    show(measured)
+    with ExitStack() as stack:
+        services = {version: start(stack, python, options) for version, python in pythons.items()}
+        for turn in range(options.turns + 1):
+            order = list(pythons) if turn % 2 == 0 else list(reversed(pythons))  # what is first may be at an advantage
+            for version in order:
+                measured[version].append(measure(services[version], options))
+    show({version: turns[1:] for version, turns in measured.items()})  # in the first, trees begin to grow
 
 
-def measure(python: str, options: argparse.Namespace) -> Measures:
-    """Return the measures of one version, from an empty storage folder on."""
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        measures = {"one fsync of this disk, ms": 1000 * fsync_seconds(Path(folder))}
-        project = write_project(Path(folder), options.trees, RULES[options.growth])
-        with ServiceProcess(project, python=python) as service:
-            return measures | uvloop.run(put_load(service, options.seconds, options.connections))
+def start(stack: ExitStack, python: str, options: argparse.Namespace) -> ServiceProcess:
+    """Start one version on an empty storage folder, and stop it until it is measured."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
+    service = ServiceProcess(write_project(folder, options.trees, RULES[options.growth]), python=python)
+    stack.callback(service.kill)
+    service.process.send_signal(signal.SIGSTOP)
+    return service
+
+
+def measure(service: ServiceProcess, options: argparse.Namespace) -> Measures:
+    """Return the measures of one turn."""
+    measures = {"one fsync of this disk, ms": 1000 * fsync_seconds(options.folder)}
+    service.process.send_signal(signal.SIGCONT)
+    measures |= uvloop.run(put_load(service, options.seconds, options.connections))
+    service.process.send_signal(signal.SIGSTOP)
+    return measures
 
 
 async def put_load(service: ServiceProcess, seconds: float, connections: int) -> Measures:
     """Run the loads, one after the other."""
-    await run(service, PairClient, prepare(1), connections, min(2.0, seconds))  # the trees begin to grow
     began = cpu_seconds(service)
     pairs = await run(service, PairClient, prepare(1), connections, seconds)
     between = cpu_seconds(service)
@@ -87,15 +100,22 @@ async def put_load(service: ServiceProcess, seconds: float, connections: int) ->
 
 def show(measured: dict[str, list[Measures]]) -> None:
     """Print the medians, and the ratios of the turns where there are two versions."""
-    table = Table("", *measured, *(["now / before", "in the turns"] if "before" in measured else []))
+    table = Table("", *measured, *(["now / before", "95 %"] if "before" in measured else []))
     for name in measured["now"][0]:
         medians = [median(measures[name] for measures in turns) for turns in measured.values()]
         cells = [f"{value:,.4g}" if value < 100 else f"{value:,.0f}" for value in medians]
         if "before" in measured:
-            ratios = [now[name] / before[name] for before, now in zip(*measured.values(), strict=True)]
-            cells += [f"{median(ratios):.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"]
+            ratios = sorted(now[name] / before[name] for before, now in zip(*measured.values(), strict=True))
+            low, high = median_interval(len(ratios))
+            cells += [f"{median(ratios):.2f}", f"{ratios[low]:.2f} to {ratios[high]:.2f}"]
         table.add_row(name, *cells)
     Console(highlight=False).print(table)
+
+
+def median_interval(n: int) -> tuple[int, int]:
+    """Return the places, in sorted numbers, of the limits of a 95 % interval for their median."""
+    low = max(0, int(n / 2 - 0.98 * n**0.5))
+    return low, n - 1 - low
 
 
 def cpu_seconds(service: ServiceProcess) -> float:
@@ -120,6 +140,8 @@ n_trees = {n_trees}
 {rules}
 [storage]
 folder = "data"
+snapshot_events = 1_000_000_000
+snapshot_seconds = 1e9
 [limits]
 waiting_events = 10_000_000
 {fields}
