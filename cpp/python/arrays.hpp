@@ -9,7 +9,9 @@
 #include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "python/unlocked.hpp"
@@ -28,6 +30,13 @@ template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
 using OutRows = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+
+// A row of codes (of std::uint8_t) or a mask (of bool): an array, or bytes, which are there at once.
+template <class T>
+struct Row {
+    std::span<const std::uint8_t> values;
+    std::optional<In<T>> array;  // whose values they are; none where they are those of bytes
+};
 
 template <class T>
 struct Buffer {
@@ -62,15 +71,15 @@ std::span<const T> span_of(const In<T>& array) {
 }
 
 // The available actions as sets, one for each row of a mask; a mask of no entries means all actions.
-inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const In<bool>& mask) {
+inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const Row<bool>& mask) {
     const std::size_t words = words_for(n_actions);
-    const std::size_t n_sets = std::max<std::size_t>(1, mask.shape(0) / n_actions);
+    const std::size_t n_sets = std::max<std::size_t>(1, mask.values.size() / n_actions);
     std::vector<std::uint64_t> sets(n_sets * words, 0);
-    if (mask.shape(0) == 0) {
+    if (mask.values.empty()) {
         fill(sets, n_actions);
     }
-    for (std::size_t i = 0; i < mask.shape(0); ++i) {
-        if (mask.data()[i]) {
+    for (std::size_t i = 0; i < mask.values.size(); ++i) {
+        if (mask.values[i] != 0) {
             insert(Words(sets).subspan(i / n_actions * words, words), i % n_actions);
         }
     }
@@ -93,3 +102,25 @@ Lock lock_without_blocking(Mutex& mutex) {
 }
 
 }  // namespace bandit_forest
+
+template <class T>
+struct nanobind::detail::type_caster<bandit_forest::Row<T>> {
+    using Array = make_caster<bandit_forest::In<T>>;
+    NB_TYPE_CASTER(bandit_forest::Row<T>, Array::Name + const_name(" | bytes"))
+
+    bool from_python(handle source, std::uint8_t flags, cleanup_list* cleanup) noexcept {
+        const auto bytes_of = [](const void* data) { return static_cast<const std::uint8_t*>(data); };
+        if (PyBytes_CheckExact(source.ptr())) {
+            const auto size = static_cast<std::size_t>(PyBytes_Size(source.ptr()));
+            value.values = {bytes_of(PyBytes_AsString(source.ptr())), size};
+            return true;
+        }
+        Array array;
+        if (!array.from_python(source, flags, cleanup)) {
+            return false;
+        }
+        value.array = std::move(array.value);
+        value.values = {bytes_of(value.array->data()), value.array->shape(0)};
+        return true;
+    }
+};

@@ -63,23 +63,23 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
              [](Self& self, const nb::bytes& saved) { new (&self) Self(std::span<const char>(saved.c_str(), saved.size())); })
         .def(
             "decide",
-            [](Self& self, const In<std::uint8_t>& context, const In<bool>& available) {
+            [](Self& self, const Row<std::uint8_t>& context, const Row<bool>& available) {
                 const auto set = available_of(self.policy.settings().n_actions, available);
                 const auto lock = lock_without_blocking<Lock>(self.mutex);
-                const Choice choice = self.policy.decide(span_of(context), set);
+                const Choice choice = self.policy.decide(context.values, set);
                 return std::make_pair(choice.action, choice.propensity);
             },
             "context"_a, "available"_a)
         .def(
             "learn",
-            [](Self& self, const In<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
+            [](Self& self, const Row<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
                 const auto lock = lock_without_blocking<Lock>(self.mutex);
-                self.policy.learn(span_of(context), action, reward, propensity);
+                self.policy.learn(context.values, action, reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(
             "decide_many",
-            [](Self& self, const InRows<std::uint8_t>& rows, const In<bool>& available) {
+            [](Self& self, const InRows<std::uint8_t>& rows, const Row<bool>& available) {
                 const Contexts contexts = contexts_of(rows);
                 const auto set = available_of(self.policy.settings().n_actions, available);
                 Batch batch(contexts.n_events);

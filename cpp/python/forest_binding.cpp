@@ -79,24 +79,24 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
     bound
         .def(
             "decide",
-            [](Self& forest, const In<std::uint8_t>& context, const In<bool>& available,
+            [](Self& forest, const Row<std::uint8_t>& context, const Row<bool>& available,
                std::optional<std::uint64_t> key) {
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 const auto lock = lock_without_blocking<std::shared_lock<std::shared_mutex>>(forest.mutex());
-                const Choice choice = forest.decide_one(span_of(context), set, key);
+                const Choice choice = forest.decide_one(context.values, set, key);
                 return std::make_pair(choice.action, choice.propensity);
             },
             "context"_a, "available"_a, "key"_a.none() = nb::none())
         .def(
             "learn",
-            [](Self& forest, const In<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
+            [](Self& forest, const Row<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
                 const auto lock = lock_without_blocking<std::unique_lock<std::shared_mutex>>(forest.mutex());
-                forest.learn_one(span_of(context), action, reward, propensity);
+                forest.learn_one(context.values, action, reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(
             "decide_many",
-            [](Self& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available,
+            [](Self& forest, const InRows<std::uint8_t>& contexts, const Row<bool>& available,
                const std::optional<In<std::uint64_t>>& keys) {
                 const std::size_t n = contexts.shape(0);
                 Buffer<std::int64_t> actions(n);
@@ -145,33 +145,33 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
     bound
         .def(
             "propensities",
-            [](const Self& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+            [](const Self& forest, const Row<std::uint8_t>& context, const Row<bool>& available) {
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 return as_array(read(forest, [&](const Growth&) {
-                    return forest.plan(span_of(context), set).probabilities;
+                    return forest.plan(context.values, set).probabilities;
                 }));
             },
             "context"_a, "available"_a)
         .def(
             "votes",
-            [](const Self& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+            [](const Self& forest, const Row<std::uint8_t>& context, const Row<bool>& available) {
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 return as_array(read(forest, [&](const Growth& growth) {
-                    return growth.votes(forest.leaves(span_of(context)), set);
+                    return growth.votes(forest.leaves(context.values), set);
                 }));
             },
             "context"_a, "available"_a)
         .def(
             "mean_rewards",
-            [](const Self& forest, const In<std::uint8_t>& context) {
+            [](const Self& forest, const Row<std::uint8_t>& context) {
                 return as_array(read(forest, [&](const Growth& growth) {
-                    return growth.mean_rewards(span_of(context), forest.leaves(span_of(context)));
+                    return growth.mean_rewards(context.values, forest.leaves(context.values));
                 }));
             },
             "context"_a)
         .def(
             "propensities_many",
-            [](const Self& forest, const InRows<std::uint8_t>& contexts, const In<bool>& available) {
+            [](const Self& forest, const InRows<std::uint8_t>& contexts, const Row<bool>& available) {
                 const std::size_t n_actions = forest.settings().n_actions;
                 const std::vector<std::uint64_t> sets = available_of(n_actions, available);
                 return rows_of(contexts, n_actions, [&](const Contexts& rows, std::span<double> out) {
@@ -188,10 +188,10 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
             "contexts"_a)
         .def(
             "explain",
-            [](const Self& forest, const In<std::uint8_t>& context, const In<bool>& available) {
+            [](const Self& forest, const Row<std::uint8_t>& context, const Row<bool>& available) {
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 return read(forest, [&](const Growth&) {
-                           return ExplanationArrays(forest, span_of(context), set);
+                           return ExplanationArrays(forest, context.values, set);
                        }).release();
             },
             "context"_a, "available"_a)

@@ -12,20 +12,18 @@ __all__ = ["CompiledPolicy", "mask_of"]
 
 Core = _core.EliminationForest | _core.GreedyForest | _core.LinUcb | _core.NeuralBandit
 
-_ALL = np.empty(0, dtype=np.bool_)
-
 
 class CompiledPolicy(CheckedPolicy):
     """Check what the policy is given and hand it to the core; a subclass sets `_core`."""
 
     _core: Core
 
-    # Bytes are read like an array, and need none to be made.
-    def _decide(self, context: Bits | bytes, available: Mask | None) -> Decision:
-        return Decision(*self._core.decide(context, mask_of(available)))  # type: ignore[arg-type]
+    # Bytes are taken as well as arrays, and are read sooner.
+    def _decide(self, context: Bits | bytes, available: Mask | bytes | None) -> Decision:
+        return Decision(*self._core.decide(context, mask_of(available)))
 
     def _learn(self, context: Bits | bytes, action: int, reward: float, propensity: float) -> None:
-        self._core.learn(context, action, reward, propensity)  # type: ignore[arg-type]
+        self._core.learn(context, action, reward, propensity)
 
     def _decide_many(self, contexts: Bits, available: Mask | None) -> Decisions:
         return Decisions(*self._core.decide_many(contexts, mask_of(available)))
@@ -37,6 +35,8 @@ class CompiledPolicy(CheckedPolicy):
         return Played(*self._core.play(contexts, rewards))
 
 
-def mask_of(available: Mask | None) -> Mask:
+def mask_of(available: Mask | bytes | None) -> Mask | bytes:
     """Return the available actions as the core takes them: a flat mask, empty when all are available."""
-    return _ALL if available is None else available.ravel()
+    if available is None:
+        return b""
+    return available if isinstance(available, bytes) else available.ravel()

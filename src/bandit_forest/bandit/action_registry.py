@@ -31,10 +31,11 @@ _MOST_CAPACITY = 2**16
 
 
 class Available(NamedTuple):
-    """Actions that may be taken: their indices in order, and the same as a mask over all indices."""
+    """Actions that may be taken: their indices in order, and the same as a mask over all indices, also as bytes."""
 
     indices: NDArray[np.int64]
     mask: NDArray[np.bool_]
+    packed: bytes
 
 
 def is_name(text: str) -> bool:
@@ -174,7 +175,7 @@ class ActionRegistry:
     def _available(self, indices: list[int]) -> Available:
         mask = np.zeros(self.capacity, dtype=np.bool_)
         mask[indices] = True
-        return Available(np.flatnonzero(mask), mask)
+        return Available(np.flatnonzero(mask), mask, mask.tobytes())
 
     def to_json(self) -> list[Sequence[Any]]:
         """Return a list that JSON can hold."""

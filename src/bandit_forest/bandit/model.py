@@ -105,7 +105,7 @@ class Model:
             turn = int(n_available * draw(self._seed, DECISION, number))
             return int(available.indices[turn]), 1.0 / n_available
         if isinstance(self.policy, CompiledPolicy):  # which takes bytes, and both are known to be right
-            return self.policy._decide(self.encoded(context), available.mask)
+            return self.policy._decide(self.encoded(context), available.packed)
         return self.policy.decide(self.variables(context), available_actions=available.indices)
 
     def decide_by_key(self, context: EncodedContext, available: Available, key: str) -> tuple[int, float]:
@@ -115,7 +115,7 @@ class Model:
             turn = int(n_available * draw(self._seed, KEY, key_number(key, "decide_by_key")))
             return int(available.indices[turn]), 1.0 / n_available
         assert isinstance(self.policy, BanditForest)
-        return self.policy._decide_by_key(self.encoded(context), available.mask, key)
+        return self.policy._decide_by_key(self.encoded(context), available.packed, key)
 
     def decide_many_by_key(
         self, contexts: Sequence[EncodedContext], available: Available, keys: Sequence[str]
