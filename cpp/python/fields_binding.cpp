@@ -90,6 +90,7 @@ struct Category {
 
 struct Field {
     nb::object name;
+    std::size_t in_row;                  // index of its value in a row
     std::optional<std::size_t> missing;  // where a missing value is allowed: its variable
     std::variant<Flag, Number, Category> kind;
 
@@ -105,20 +106,21 @@ class FieldReader {
    public:
     explicit FieldReader(std::size_t n_variables) : n_variables_(n_variables) {}
 
-    void add_flag(nb::str name, std::optional<std::size_t> missing, std::size_t if_false, std::size_t if_true) {
-        fields_.push_back({std::move(name), missing, Flag{if_false, if_true}});
+    void add_flag(nb::str name, std::size_t in_row, std::optional<std::size_t> missing, std::size_t if_false,
+                  std::size_t if_true) {
+        fields_.push_back({std::move(name), in_row, missing, Flag{if_false, if_true}});
     }
-    void add_number(nb::str name, std::optional<std::size_t> missing, std::vector<double> limits,
+    void add_number(nb::str name, std::size_t in_row, std::optional<std::size_t> missing, std::vector<double> limits,
                     std::vector<std::size_t> variables, std::vector<std::uint8_t> codes) {
         if (variables.size() <= limits.size() || codes.size() <= limits.size()) {
             throw std::invalid_argument("each outcome of a number needs a variable and a code");
         }
         fields_.push_back(
-            {std::move(name), missing, Number{std::move(limits), std::move(variables), std::move(codes)}});
+            {std::move(name), in_row, missing, Number{std::move(limits), std::move(variables), std::move(codes)}});
     }
-    void add_category(nb::str name, std::optional<std::size_t> missing,
+    void add_category(nb::str name, std::size_t in_row, std::optional<std::size_t> missing,
                       nb::typed<nb::dict, nb::object, nb::int_> variables, std::optional<std::size_t> other) {
-        fields_.push_back({std::move(name), missing, Category{std::move(variables), other}});
+        fields_.push_back({std::move(name), in_row, missing, Category{std::move(variables), other}});
     }
 
     // The variables of an object, a byte each. None when it has other fields, or an odd value.
@@ -126,18 +128,39 @@ class FieldReader {
         if (!PyDict_CheckExact(context.ptr())) {
             return std::nullopt;
         }
+        Py_ssize_t position = 0;
+        Py_ssize_t n_found = 0;
+        const auto bits = read_by([&](Field& field) {
+            PyObject* const value = find(context.ptr(), field, position);
+            n_found += value == nullptr ? 0 : 1;
+            return value;
+        });
+        return n_found == PyDict_Size(context.ptr()) ? bits : std::nullopt;
+    }
+
+    // The variables of a row with a value for each field, each at its index there; `absent` stands for no value.
+    std::optional<nb::bytes> read_row(const nb::typed<nb::tuple, nb::any, nb::ellipsis>& row, nb::handle absent) {
+        if (row.size() != fields_.size()) {
+            throw std::invalid_argument("a row must have a value for each field");
+        }
+        return read_by([&](const Field& field) {
+            PyObject* const value = PyTuple_GetItem(row.ptr(), static_cast<Py_ssize_t>(field.in_row));
+            return value == absent.ptr() ? nullptr : value;
+        });
+    }
+
+   private:
+    // The variables of what gives the value of each field, null where there is none. None when a value is odd.
+    template <typename ValueOf>
+    std::optional<nb::bytes> read_by(ValueOf value_of) {
         auto bits = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(n_variables_)));
         if (!bits.is_valid()) {
             throw nb::python_error();
         }
         char* const values = PyBytes_AsString(bits.ptr());
         std::fill_n(values, n_variables_, '\0');
-        Py_ssize_t position = 0;
-        Py_ssize_t n_found = 0;
         for (Field& field : fields_) {
-            PyObject* const value = find(context.ptr(), field, position);
-            const Outcome outcome = field.outcome(value);
-            n_found += value == nullptr ? 0 : 1;
+            const Outcome outcome = field.outcome(value_of(field));
             if (PyErr_Occurred() != nullptr) {  // texts of another class may refuse to be compared
                 throw nb::python_error();
             }
@@ -148,10 +171,9 @@ class FieldReader {
                 values[outcome.variable] = static_cast<char>(outcome.code);
             }
         }
-        return n_found == PyDict_Size(context.ptr()) ? std::optional(bits) : std::nullopt;
+        return bits;
     }
 
-   private:
     // The value of a field, which is the next one in an object whose fields come in order; null when it is not there.
     static PyObject* find(PyObject* context, Field& field, Py_ssize_t& position) {
         PyObject* name = nullptr;
@@ -177,11 +199,13 @@ class FieldReader {
 void bind_fields(nb::module_& m) {
     nb::class_<FieldReader>(m, "FieldReader")
         .def(nb::init<std::size_t>(), "n_variables"_a)
-        .def("add_flag", &FieldReader::add_flag, "name"_a, "missing"_a.none(), "if_false"_a, "if_true"_a)
-        .def("add_number", &FieldReader::add_number, "name"_a, "missing"_a.none(), "limits"_a, "variables"_a,
-             "codes"_a)
-        .def("add_category", &FieldReader::add_category, "name"_a, "missing"_a.none(), "variables"_a, "other"_a.none())
-        .def("read", &FieldReader::read, "context"_a.none());
+        .def("add_flag", &FieldReader::add_flag, "name"_a, "in_row"_a, "missing"_a.none(), "if_false"_a, "if_true"_a)
+        .def("add_number", &FieldReader::add_number, "name"_a, "in_row"_a, "missing"_a.none(), "limits"_a,
+             "variables"_a, "codes"_a)
+        .def("add_category", &FieldReader::add_category, "name"_a, "in_row"_a, "missing"_a.none(), "variables"_a,
+             "other"_a.none())
+        .def("read", &FieldReader::read, "context"_a.none())
+        .def("read_row", &FieldReader::read_row, "row"_a, "absent"_a.none());
 }
 
 }  // namespace bandit_forest

@@ -38,6 +38,9 @@ CONTEXTS = st.fixed_dictionaries(
         "o": st.booleans() | st.none(),
     },
 )
+VALUES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["x", "y", "z"]) | st.lists(st.none())
+)
 READER = Schema.fit(FIELDS, [])
 ORDERED = FIELDS | {
     "n": NumericFeature(thresholds=(-1.5, 0, 10)),
@@ -58,8 +61,22 @@ def test_the_codes_are_those_of_the_encoder(reader: Schema, context: dict[str, A
 @READERS
 @given(context=CONTEXTS)
 def test_plain_contexts_take_the_compiled_reader(reader: Schema, context: dict[str, Any]) -> None:
-    assert reader._read is not None
-    assert reader._read(context) == reader.encode_plainly(context)
+    assert reader._reader is not None
+    assert reader._reader.read(context) == reader.encode_plainly(context)
+
+
+@READERS
+@given(context=st.dictionaries(st.sampled_from([*FIELDS]), VALUES) | CONTEXTS)
+def test_a_row_of_values_gives_what_a_dict_gives(reader: Schema, context: dict[str, Any]) -> None:
+    absent = object()
+    row = tuple(context.get(name, absent) for name in sorted(FIELDS))
+    assert reader._reader is not None
+    assert reader.encode_row(row, absent) == reader._reader.read(context)
+
+
+def test_a_row_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="a value for each field"):
+        READER.encode_row((1,), None)
 
 
 def test_thresholds_are_declared_or_learned() -> None:
@@ -84,11 +101,6 @@ def test_an_unknown_value_of_an_open_feature_equals_no_known_one(values: tuple[s
 def test_the_order_of_the_fields_does_not_matter(context: dict[str, Any], random: Random) -> None:
     names = random.sample(list(context), len(context))
     assert READER.encode({name: context[name] for name in names}) == READER.encode(context)
-
-
-VALUES = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["x", "y", "z"]) | st.lists(st.none())
-)
 
 
 @given(st.dictionaries(st.sampled_from([*FIELDS, "other"]), VALUES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.bandit.errors import FeatureError
-from bandit_forest.bandit.features.fast_reader import make_reader
+from bandit_forest.bandit.features.fast_reader import Reader, make_reader
 from bandit_forest.bandit.features.fitting import fit_columns, fit_labels
 from bandit_forest.bandit.features.kinds import Feature, LabelsFeature, TimeFeature
 from bandit_forest.bandit.features.values import as_context, clean, expanded
@@ -45,7 +45,7 @@ class Schema:
         self.features = dict(features)
         self.encoder = None if columns is None else ContextEncoder.from_schema(columns)
         self._has_parts = any(isinstance(feature, LabelsFeature | TimeFeature) for feature in features.values())
-        self._read = self.reader()
+        self._reader = self.reader()
 
     @classmethod
     def fit(cls, features: Mapping[str, Feature], contexts: list[dict[str, Any]]) -> Schema:
@@ -58,19 +58,31 @@ class Schema:
         """Whether there are rules for all columns."""
         return self.encoder is not None
 
-    def reader(self, *, ignored: str | None = None) -> Callable[[Any], bytes | None] | None:
+    def reader(self, *, ignored: str | None = None) -> Reader | None:
         """Return the compiled reader of contexts, with a field that is ignored; None where it cannot read them."""
         if self.encoder is None or self._has_parts:
             return None
-        return make_reader(self.features, self.encoder, ignored=ignored).read
+        return make_reader(self.features, self.encoder, ignored=ignored)
 
     def encode(self, context: Any) -> bytes:
         """Return the variables of a context, one byte each, or refuse it."""
-        if self._read is not None:
-            bits = self._read(context)
+        if self._reader is not None:
+            bits = self._reader.read(context)
             if bits is not None:
                 return bits
         return self.encode_plainly(context)
+
+    def encode_row(self, row: tuple[Any, ...], absent: object) -> bytes | None:
+        """Return the variables of the values of all features, sorted by name; None where `encode` has to look at them.
+
+        Parameters
+        ----------
+        row
+            The values.
+        absent
+            What stands for a value that is not there.
+        """
+        return None if self._reader is None else self._reader.read_row(row, absent)
 
     def encode_plainly(self, context: Any) -> bytes:
         """Return the same by way of `check` and the encoder: what the compiled reader must equal."""

@@ -112,4 +112,5 @@ class Side:
 
     def _adopt(self, schema: Schema) -> None:
         self.schema = schema
-        self._read = schema.reader(ignored=self._ignored)
+        reader = schema.reader(ignored=self._ignored)
+        self._read = None if reader is None else reader.read

@@ -13,7 +13,7 @@ from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.http.messages import Reply, Request
 from bandit_forest.service.operations import actions, decide, rank, reward
-from bandit_forest.service.operations.requests import invalid_type
+from bandit_forest.service.operations.requests import invalid_type, with_typed_context
 from bandit_forest.service.operations.results import Result
 
 __all__ = ["ENDPOINTS", "OFFERED_ENDPOINTS", "Endpoint", "JsonEndpoint", "endpoints_of"]
@@ -102,10 +102,10 @@ class JsonEndpoint:
         self._service = service
         self._items = endpoint.items
         kind = endpoint.request
-        self._decode = msgspec.json.Decoder(kind).decode
+        typed = with_typed_context(kind, service.project.context) if service.project.offered is None else kind
+        self._decode_one = msgspec.json.Decoder(kind).decode
+        self._decode = msgspec.json.Decoder(typed if endpoint.items is None else endpoint.batch_of(typed)).decode
         if endpoint.items is not None:
-            self._decode_item = self._decode
-            self._decode = msgspec.json.Decoder(endpoint.batch_of(kind)).decode
             self._decode_raw = msgspec.json.Decoder(endpoint.batch_of(msgspec.Raw)).decode
 
     def __call__(self, request: Request) -> Reply:
@@ -115,12 +115,19 @@ class JsonEndpoint:
                 "unsupported_media_type", "The body must be JSON: send the header 'content-type: application/json'."
             )
         try:
-            asked = self._decode(request.body) if self._items is None else self._batch(request.body)
+            asked = self._request(request.body) if self._items is None else self._batch(request.body)
         except msgspec.ValidationError as error:
             raise invalid_type(error) from None
         except _NOT_JSON as error:
             raise ServiceError("invalid_json", f"The body is not JSON: {error}.") from None
         return Reply(*self._operation(self._service, asked))
+
+    def _request(self, body: bytes) -> Any:
+        """Return a request; what its typed context has no place for is refused by the bandit, with the nearest name."""
+        try:
+            return self._decode(body)
+        except msgspec.ValidationError:
+            return self._decode_one(body)
 
     def _batch(self, body: bytes) -> Any:
         """Return the items of a batch; when one is not of its type, each is read or refused on its own."""
@@ -141,7 +148,7 @@ class JsonEndpoint:
         for number, item in enumerate(items):
             place = f"{field}[{number}]"
             try:
-                yield self._decode_item(item)
+                yield self._decode_one(item)
             except msgspec.ValidationError as error:
                 yield invalid_type(error).within(place)
             except _NOT_JSON as error:

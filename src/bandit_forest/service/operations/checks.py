@@ -6,10 +6,12 @@ import os
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import astuple
 
 from bandit_forest.bandit.action_registry import LONGEST_NAME, REMOVED, Available, is_name
 from bandit_forest.bandit.errors import FeatureError
-from bandit_forest.bandit.model import EncodedContext
+from bandit_forest.bandit.model import EncodedContext, Model
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import shown
@@ -17,7 +19,7 @@ from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError, other_request, too_many_waiting
 from bandit_forest.service.journal.commits import Commit
-from bandit_forest.service.operations.requests import DecideItem, invalid
+from bandit_forest.service.operations.requests import ContextValues, DecideItem, invalid
 
 __all__ = [
     "NewEvent",
@@ -41,7 +43,8 @@ _IDS_AT_ONCE = 64
 _ID_RANGE = 2**63  # of the id of an offered action that is a number
 
 _new_ids: list[str] = []
-_encode = msgspec.json.Encoder(order="sorted").encode
+_encode = msgspec.json.Encoder().encode
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 class NewEvent(NamedTuple):
@@ -116,13 +119,20 @@ def new_event_id() -> str:
     return _new_ids.pop()
 
 
-def check_context(state: State, context: dict[str, Any]) -> tuple[EncodedContext, bytes]:
+def check_context(state: State, context: dict[str, Any] | ContextValues) -> tuple[EncodedContext, bytes]:
     """Check a context; return what is to be remembered of it, and its JSON for the journal and a fingerprint."""
     try:
-        encoded = state.bandit.model.read(context)
+        encoded = _read_context(state.bandit.model, context)
     except FeatureError as error:
         raise invalid(_at("$.context", error.feature), error.rule, error.value) from None
     return encoded, _json(context, "$.context", state.project.limits.context_bytes)
+
+
+def _read_context(model: Model, context: dict[str, Any] | ContextValues) -> EncodedContext:
+    if isinstance(context, dict):
+        return model.read(context)
+    variables = model.schema.encode_row(astuple(context), UNSET)
+    return model.read(context.as_dict()) if variables is None else variables
 
 
 def check_offer(
@@ -171,7 +181,7 @@ def _check_id(action: dict[str, Any], place: str) -> None:
 def _json(value: object, path: str, most: int) -> bytes:
     """Return a value as JSON whose names are sorted."""
     try:
-        json = _encode(value)
+        json = _encode(value) if isinstance(value, ContextValues) else _encode_sorted(value)
     except (OverflowError, TypeError, ValueError) as error:  # text with half a character, a number beyond 64 bits
         raise InvalidRequestError(f"'{path}' must be what JSON can hold: {error}.", path=path) from None
     if len(json) > most:
