@@ -37,6 +37,10 @@ class Event(NamedTuple):
     offer: EventOffer | None = None
     """The offered actions and their ranking; None where actions are fixed."""
 
+    def ended(self, state: str, reward: float | None, time: float) -> Event:
+        """Return the event after its wait."""
+        return Event(*self[:7], state, reward, time, *self[10:])  # `_replace` takes three times as long
+
     def to_json(self) -> list[Any]:
         """Return a list that JSON can hold."""
         parts = [part.hex() if isinstance(part, bytes) else part for part in self[:-1]]

@@ -103,7 +103,7 @@ class State:
     def add_reward(self, event_id: str, reward: float, time: float, state: str = REWARDED) -> AnyLesson:
         """Record the reward of a waiting event, and return its lesson."""
         event = self.waiting.pop(event_id)
-        self._remember(event._replace(state=state, reward=reward, reward_time=time))
+        self._remember(event.ended(state, reward, time))
         lesson = self._lesson(event, reward)
         weight = 1.0 / max(event.n_available * event.propensity, sys.float_info.min)
         self.statistics.add_reward(time, _counted(event), lesson.reward, weight=weight)
@@ -115,7 +115,7 @@ class State:
         self.statistics.expired += 1
         if reward is not None:
             return self.add_reward(event_id, reward, time, EXPIRED)
-        self._remember(self.waiting.pop(event_id)._replace(state=EXPIRED, reward_time=time))
+        self._remember(self.waiting.pop(event_id).ended(EXPIRED, None, time))
         return None
 
     def add_foreign(self, event: Event) -> AnyLesson:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from enum import IntEnum
+from functools import lru_cache
 
 from bandit_forest.service.config.access import Keys
 from bandit_forest.service.errors import ServiceError
@@ -34,6 +35,12 @@ def role_needed(path: str, public: frozenset[str] = frozenset()) -> Role:
     if path in public:
         return Role.PUBLIC
     return Role.DECIDE if path.startswith(_DECIDE_PATHS) else Role.ADMIN
+
+
+@lru_cache
+def _without_port(host: bytes) -> str:
+    name = host.decode("latin-1").lower()
+    return name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
 
 
 class RateLimit:
@@ -92,11 +99,7 @@ class Access:
 
     def check_host(self, host: bytes | None) -> None:
         """Refuse a request that was sent to a name which is not the service's; a program may leave the header out."""
-        if self._hosts is None or host is None:
-            return
-        name = host.decode("latin-1").lower()
-        bare = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
-        if bare not in self._hosts:
+        if self._hosts is not None and host is not None and _without_port(host) not in self._hosts:
             raise ServiceError("unknown_host", "The service is not known by this name: add it to [server] hosts.")
 
     def admit(self, path: str, authorization: bytes | None, now: float) -> None:

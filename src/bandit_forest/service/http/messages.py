@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 from http import HTTPStatus
 from time import monotonic, time
 from typing import Any, NamedTuple
@@ -172,6 +173,7 @@ def _date_header() -> bytes:
     return _date[1]
 
 
+@lru_cache
 def _path(target: bytes) -> str:
     """Return the path of a target without its query, decoded."""
     path = target.partition(b"?")[0]
