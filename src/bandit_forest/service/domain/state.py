@@ -152,9 +152,7 @@ class State:
             forest.add(reward, forest_weight(event.propensity, event.n_available, agrees=agrees, largest=largest))
 
     def _remember(self, event: Event) -> None:
-        if event.offer is not None:
-            event = event._replace(offer=event.offer._replace(actions=[]))  # they take much memory
-        self.remembered[event.event_id] = event
+        self.remembered[event.event_id] = event.remembered()
         while len(self.remembered) > self.project.limits.remembered_events:
             del self.remembered[next(iter(self.remembered))]
 

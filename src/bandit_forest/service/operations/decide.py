@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
@@ -123,7 +125,7 @@ def _make(
         return event, entry
     name = names[drawn[0]]
     value = (estimates_of(service, new.context) or {}).get(name)
-    event = event._replace(forest_action=drawn[0], forest_propensity=drawn[1], forest_value=value)
+    event = replace(event, forest_action=drawn[0], forest_propensity=drawn[1], forest_value=value)
     return event, entry._replace(forest_action=name, forest_propensity=drawn[1], forest_value=value)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, NoReturn, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.bandit.pairs.model import ID
@@ -137,7 +138,7 @@ def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest,
         action, index, n_available = str(request.action[ID]), 0, 1
     name, value, propensity = event_id or new_event_id(), check_reward(state, request.reward), request.propensity
     event = Event(name, work.now, read.context, index, propensity, n_available, 0, LEARNED, value, work.now)
-    event = event._replace(fingerprint=mark, offer=read.offer)
+    event = replace(event, fingerprint=mark, offer=read.offer)
     entry = Entry(work.next_seq, work.now, LEARN, name, action, propensity, value, read.json.decode(), read.available)
     work.add(entry, state.add_foreign(event))
     return Learned(name, ignored=False)

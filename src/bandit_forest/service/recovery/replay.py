@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import msgspec
+from msgspec.structs import replace
 
 from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import DamagedFileError
@@ -73,7 +74,8 @@ def _decided(state: State, entry: Entry, *, is_recomputed: bool) -> tuple[Event,
         names = msgspec.json.decode(entry.available)
         available = registry.available(names)
     own = None if entry.forest_action is None else (entry.action, entry.propensity)
-    event = _event(state, entry, names, own)._replace(
+    event = replace(
+        _event(state, entry, names, own),
         n_available=len(available.indices),
         model_version=state.bandit.model.version,
         forest_action=None if entry.forest_action is None else registry.indices[entry.forest_action],
@@ -92,16 +94,15 @@ def _ranked(state: State, entry: Entry, *, is_recomputed: bool) -> tuple[Event, 
     record, model = OfferRecord.from_text(_text(entry.available)), state.pairs.model
     context, actions = msgspec.json.decode(_text(entry.context)), record.offered
     offer = state.pairs.read(context, actions, "rank")
-    event = _event_with_offer(entry, offer, record)._replace(
-        model_version=model.version, fingerprint=fingerprint(context, actions, record.n_ranked)
-    )
+    mark = fingerprint(context, actions, record.n_ranked)
+    event = replace(_event_with_offer(entry, offer, record), model_version=model.version, fingerprint=mark)
     known = record.order, record.propensities
     return event, is_recomputed and model.rank(offer, event.event_id) != known
 
 
 def _foreign(state: State, entry: Entry) -> Event:
     event = _event(state, entry, entry.action, entry.propensity, entry.reward)
-    return event._replace(state=LEARNED, reward=entry.reward, reward_time=entry.time)
+    return replace(event, state=LEARNED, reward=entry.reward, reward_time=entry.time)
 
 
 def _foreign_offered(state: State, entry: Entry) -> Event:
@@ -109,7 +110,7 @@ def _foreign_offered(state: State, entry: Entry) -> Event:
     context, actions = msgspec.json.decode(_text(entry.context)), record.offered
     event = _event_with_offer(entry, state.pairs.read(context, actions, "learn"), record)
     mark = fingerprint(context, actions[0], entry.propensity, entry.reward)
-    return event._replace(state=LEARNED, reward=entry.reward, reward_time=entry.time, fingerprint=mark)
+    return replace(event, state=LEARNED, reward=entry.reward, reward_time=entry.time, fingerprint=mark)
 
 
 def _event_with_offer(entry: Entry, offer: Offer, record: OfferRecord) -> Event:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 import msgspec
+from msgspec.structs import replace
 
 from bandit_forest.bandit.errors import ActionError, CapacityError, UnknownActionError
 from bandit_forest.service.domain.events import LEARNED, Event
@@ -35,7 +36,7 @@ def _apply(state: State, lesson: LessonRow) -> None:
         learned = state.add_expiry(event.event_id, lesson.reward, lesson.time)
     elif lesson.kind == LEARN:
         event = _event(state, lesson)
-        learned = state.add_foreign(event._replace(state=LEARNED, reward=lesson.reward, reward_time=lesson.time))
+        learned = state.add_foreign(replace(event, state=LEARNED, reward=lesson.reward, reward_time=lesson.time))
     elif lesson.kind == FILE:
         state.file_actions = msgspec.json.decode(lesson.available or "[]")
     else:
