@@ -3,7 +3,7 @@
     python benchmarks/service.py
     python benchmarks/service.py --before OTHER/.venv/bin/python --turns 40 --seconds 1
 
-The service runs in a process of its own, with a durable journal, 100 trees and 100 variables; this process is the
+The service runs in a process of its own, with a durable journal and 100 variables; this process is the
 client, over loopback with connections that stay open. On an idle machine with two cores. `--before` names the Python
 of another version of the package: the two are measured in turns, each stopped while the other is measured. Short turns
 cancel a machine whose speed changes. Shown are the medians, and of the ratios of all turns the median with its 95 %
@@ -45,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     parser.add_argument("--connections", type=int, default=48, help="clients at a time")
-    parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--trees", type=int, default=None, help="each version's own default when left out")
     parser.add_argument("--growth", choices=list(RULES), default="Greedy", help="rule by which the trees grow")
     parser.add_argument("--folder", type=Path, default=Path("out"), help="on the disk to measure")
     parser.add_argument("--before", default=None, help="Python of another version, to be compared with")
@@ -127,8 +127,9 @@ def cpu_seconds(service: ServiceProcess) -> float:
     return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def write_project(folder: Path, n_trees: int, rules: str = "") -> Path:
+def write_project(folder: Path, n_trees: int | None, rules: str = "") -> Path:
     """Write the project that is measured."""
+    trees = "" if n_trees is None else f"n_trees = {n_trees}"
     fields = "\n".join(f'[context.x{number}]\nkind = "boolean"' for number in range(N_VARIABLES))
     project = folder / "load.toml"
     project.write_text(
@@ -136,7 +137,7 @@ def write_project(folder: Path, n_trees: int, rules: str = "") -> Path:
 [actions]
 names = {list(ACTIONS)}
 [forest]
-n_trees = {n_trees}
+{trees}
 {rules}
 [storage]
 folder = "data"
