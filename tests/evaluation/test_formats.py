@@ -12,7 +12,17 @@ from logs import changed, honest_log
 
 from bandit_forest import InvalidArgumentError
 from bandit_forest.evaluation import Log
-from bandit_forest.evaluation.readers import Columns, read_csv, read_dsjson, read_export, read_frame, read_obp, read_vw
+from bandit_forest.evaluation.readers import (
+    Columns,
+    read_csv,
+    read_dsjson,
+    read_export,
+    read_frame,
+    read_obp,
+    read_open_bandit,
+    read_parquet,
+    read_vw,
+)
 from bandit_forest.evaluation.writers import write_dsjson, write_obp, write_parquet, write_vw
 
 WRITERS = {"vw": write_vw, "dsjson": write_dsjson, "parquet": write_parquet}
@@ -287,8 +297,14 @@ def test_files_that_are_something_else_are_refused(tmp_path):
     for read in (read_export, read_obp, read_dsjson):
         with pytest.raises(InvalidArgumentError):
             read(path)
-    with pytest.raises(InvalidArgumentError, match="exists"):
-        read_vw(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    "read", [read_csv, read_dsjson, read_export, read_obp, read_open_bandit, read_parquet, read_vw]
+)
+def test_a_file_that_is_not_there_is_refused(tmp_path, read):
+    with pytest.raises(InvalidArgumentError, match="the name of a file that exists"):
+        read(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(("name", "options"), [("vw", ""), ("dsjson", "--dsjson")])

@@ -10,7 +10,6 @@ from dataclasses import replace as replace_data
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as parquet
 import pytest
 from msgspec.structs import replace
 from offered_projects import (
@@ -32,11 +31,9 @@ from bandit_forest.bandit import NumericFeature
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
-from bandit_forest.evaluation.readers import read_export
 from bandit_forest.service.config.project_file import load_project
 from bandit_forest.service.config.tables import RewardRule, Storage
 from bandit_forest.service.journal.files import journal_files, read_entries
-from bandit_forest.service.recovery.export import export_journal
 from bandit_forest.service.recovery.migrate import migrate
 from bandit_forest.service.recovery.recover import open_folder, rebuild, recover
 from bandit_forest.service.recovery.start import Service, begin_from
@@ -223,22 +220,3 @@ def test_kills_between_requests_lose_nothing(tmp_path: Path) -> None:
         project = load_project(file)
         assert verify(project).n_events == 10 * (turn + 1)
         assert {entry.event_id for entry in read_entries(project.storage.folder)} == told.keys()
-
-
-def test_an_export_has_what_was_offered_and_what_was_taken(tmp_path: Path) -> None:
-    project = make_offered_project(tmp_path / "data")
-    with opened(project) as decider:
-        play(decider, 30)
-        told = rank(decider.context, event_id="last")
-    assert export_journal(project, tmp_path / "events.parquet") == 34
-    rows = {row["event_id"]: row for row in parquet.read_table(tmp_path / "events.parquet").to_pylist()}
-    last = rows["last"]
-    assert (last["action"], last["propensity"], last["state"]) == (str(told.action), told.propensity, "waiting")
-    assert json.loads(last["offered"]) == OFFER
-    assert last["available_actions"] == ["a17", "18"]
-    assert last["propensities"][last["available_actions"].index(last["action"])] == told.propensity
-    taken = next(action for action in OFFER if action["id"] == told.action)
-    assert (last["action.price"], last["action.kind"], last["context.age"]) == (taken["price"], taken["kind"], 42)
-    assert (rows["l0"]["offered"], rows["l0"]["state"], rows["l0"]["reward"]) == (None, "learned", 0.5)
-    log = read_export(tmp_path / "events.parquet")
-    assert log.n_events == 34

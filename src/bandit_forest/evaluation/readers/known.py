@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.features import rows_of
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Offered
 from bandit_forest.evaluation.readers.columns import Columns
+from bandit_forest.evaluation.readers.lines import existing, names_of
 from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv, read_parquet
 
 __all__ = ["read_export", "read_open_bandit"]
+
+_AVAILABLE, _OFFERED, _PROPENSITIES = "available_actions", "offered", "propensities"
 
 
 def read_export(
@@ -26,6 +33,9 @@ def read_export(
 ) -> ParquetTable:
     """Return the log in a Parquet file of `bandit-forest export` or `write_parquet`.
 
+    Where the events of a service offered their actions, the log has these offers. It leaves out events that were
+    decided elsewhere, since the file does not have what else they offered.
+
     Parameters
     ----------
     path
@@ -35,17 +45,22 @@ def read_export(
     reward_range
         The least and the largest possible reward, as in the project file.
     """
-    names = _parquet_names(path)
+    names = open_parquet(path).schema_arrow.names
+    is_offered = _OFFERED in names
     columns = Columns(
-        available="available_actions" if "available_actions" in names else None,
+        available=_AVAILABLE if _AVAILABLE in names and not is_offered else None,
         time="time" if "time" in names else None,
         version="model_version" if "model_version" in names else None,
         event_id="event_id" if "event_id" in names else None,
-        probabilities="probabilities" if "probabilities" in names else None,
+        probabilities=next((name for name in ("probabilities", _PROPENSITIES) if name in names), None),
         feature_prefix="context.",
         variable_prefix="variable.",
     )
-    return read_parquet(path, columns=columns, actions=actions, reward_range=reward_range)
+    if not is_offered:
+        return read_parquet(path, columns=columns, actions=actions, reward_range=reward_range)
+    if actions is not None:
+        refuse("actions", "read_export", "None where each event offers its own", actions)
+    return OfferedExport(path, columns=columns, reward_range=reward_range)
 
 
 def read_open_bandit(
@@ -86,6 +101,57 @@ def read_open_bandit(
     return read_csv(path, columns=columns, actions=actions)
 
 
+class OfferedExport(ParquetTable):
+    """Reader of the export of a service whose events offer their actions; see `read_export`."""
+
+    def __init__(self, path: str | os.PathLike[str], *, columns: Columns, reward_range: tuple[float, float]) -> None:
+        sizes = [
+            len(actions)
+            for batch in open_parquet(path).iter_batches(columns=[_AVAILABLE])
+            for actions in batch.column(0).to_pylist()
+            if actions is not None
+        ]
+        places = names_of(max(sizes, default=1), set())
+        super().__init__(
+            path, columns=columns, actions=places, reward_range=reward_range, others=(_AVAILABLE, _OFFERED)
+        )
+        self.n_events = len(sizes)
+
+    def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
+        """Return the events from the first to the last, in batches."""
+        return filter(len, super().batches(batch_size))
+
+    def _log(self, table: dict[str, NDArray[Any]], rows: NDArray[np.int64]) -> Log:
+        is_known = np.array([offer is not None for offer in table[_OFFERED]], dtype=np.bool_)
+        table, rows = {name: values[is_known] for name, values in table.items()}, rows[is_known]
+        offers = [self._offer(text, row) for text, row in zip(table[_OFFERED], rows.tolist(), strict=True)]
+        taken = zip(table["action"], table[_AVAILABLE], rows.tolist(), strict=True)
+        table["action"] = np.array([self._place(*one) for one in taken], dtype=object)
+        table[_PROPENSITIES] = self._padded(table[_PROPENSITIES])
+        log = super()._log(table, rows)
+        return log.with_offers([Offered(*one) for one in zip(rows_of(log), offers, strict=True)])
+
+    def _offer(self, text: str, row: int) -> list[dict[str, Any]]:
+        """Return the actions that an event offered."""
+        try:
+            offer: list[dict[str, Any]] = json.loads(text)
+        except ValueError:
+            refuse(_OFFERED, f"{self.path.name}, row {row}", "the offered actions as JSON", text)
+        return offer
+
+    def _place(self, action: str, offered: Sequence[str], row: int) -> str:
+        """Return the name of the place of the action that was taken."""
+        if action not in offered:
+            refuse("action", f"{self.path.name}, row {row}", f"one of those offered, {', '.join(offered)}", action)
+        return self.action_names[offered.index(action)]
+
+    def _padded(self, lists: NDArray[Any]) -> NDArray[Any]:
+        """Return lists with a number for each place."""
+        padded = np.empty(len(lists), dtype=object)
+        padded[:] = [[*numbers, *[0.0] * (len(self.action_names) - len(numbers))] for numbers in lists]
+        return padded
+
+
 class OfferedItems(CsvTable):
     """Reader of a table of which each event offers the same items; see `read_open_bandit`."""
 
@@ -110,10 +176,6 @@ def _items(path: Path) -> list[dict[str, Any]]:
         ]
 
 
-def _parquet_names(path: str | os.PathLike[str]) -> list[str]:
-    return list(open_parquet(Path(path)).schema_arrow.names)
-
-
 def _csv_names(path: str | os.PathLike[str]) -> list[str]:
-    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+    with existing(path, "read_open_bandit").open(encoding="utf-8-sig", newline="") as file:
         return next(csv.reader(file), [])

@@ -14,7 +14,7 @@ from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, checked_range
 from bandit_forest.parameters import MOST_ACTIONS
 
-__all__ = ["FileSource", "LineSource", "located_log", "names_of", "numbered_names"]
+__all__ = ["FileSource", "LineSource", "existing", "located_log", "names_of", "numbered_names"]
 
 Event = TypeVar("Event")
 
@@ -31,10 +31,8 @@ class FileSource(ABC):
     """
 
     def __init__(self, path: str | os.PathLike[str], *, reward_range: tuple[float, float]) -> None:
-        self.path = Path(path)
+        self.path = existing(path, type(self).__name__)
         self.reward_range = checked_range(reward_range, type(self).__name__)
-        if not self.path.is_file():
-            refuse("path", type(self).__name__, "the name of a file that exists", str(path))
 
     action_names: tuple[str, ...]
     n_events: int
@@ -80,6 +78,14 @@ class LineSource(FileSource, Generic[Event]):
         """Refuse what stands in a line, at a column from 1 where there is one."""
         place = f"{self.path.name}, line {line}" + ("" if column is None else f", column {column}")
         refuse(name, place, rule, value)
+
+
+def existing(path: str | os.PathLike[str], reader: str) -> Path:
+    """Return the path of a file, or refuse it when there is none."""
+    file = Path(path)
+    if not file.is_file():
+        refuse("path", reader, "the name of a file that exists", str(path))
+    return file
 
 
 def located_log(

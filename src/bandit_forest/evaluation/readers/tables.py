@@ -16,7 +16,7 @@ from bandit_forest.encoding.tables import as_columns
 from bandit_forest.errors import MissingExtraError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, Log
 from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name
-from bandit_forest.evaluation.readers.lines import FileSource, names_of
+from bandit_forest.evaluation.readers.lines import FileSource, existing, names_of
 
 __all__ = ["CsvTable", "ParquetTable", "open_parquet", "read_csv", "read_frame", "read_parquet"]
 
@@ -176,10 +176,12 @@ class ParquetTable(FileSource):
         columns: Columns,
         actions: Sequence[str] | None,
         reward_range: tuple[float, float],
+        others: Sequence[str] = (),
     ) -> None:
         super().__init__(path, reward_range=reward_range)
         file = open_parquet(self.path)
         self._reader = TableReader(columns, file.schema_arrow.names, self.path.name)
+        self._wanted = [*self._reader.wanted, *others]
         self.n_events = file.metadata.num_rows
         found: set[str] = set()
         if actions is None:
@@ -190,14 +192,17 @@ class ParquetTable(FileSource):
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
         """Return the events from the first to the last, in batches."""
         start = 1
-        for batch in open_parquet(self.path).iter_batches(batch_size=batch_size, columns=self._reader.wanted):
+        for batch in open_parquet(self.path).iter_batches(batch_size=batch_size, columns=self._wanted):
             table = {name: _array(batch.column(name)) for name in batch.schema.names}
-            rows = range(start, start + batch.num_rows)
-            yield self._reader.log(table, rows, action_names=self.action_names, reward_range=self.reward_range)
+            yield self._log(table, np.arange(start, start + batch.num_rows))
             start += batch.num_rows
 
+    def _log(self, table: dict[str, NDArray[Any]], rows: NDArray[np.int64]) -> Log:
+        """Return the log of some rows of the file, numbered from 1."""
+        return self._reader.log(table, rows.tolist(), action_names=self.action_names, reward_range=self.reward_range)
 
-def open_parquet(path: Path) -> Any:
+
+def open_parquet(path: str | os.PathLike[str]) -> Any:
     """Return an open Parquet file of PyArrow's."""
     try:
         import pyarrow as pa
@@ -205,9 +210,9 @@ def open_parquet(path: Path) -> Any:
     except ImportError as error:
         raise MissingExtraError(f"Parquet needs {error.name}: pip install 'bandit-forest[parquet]'.") from error
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(existing(path, "read_parquet"))
     except pa.ArrowInvalid as error:
-        refuse("path", "read_parquet", "a Parquet file", f"{path.name}: {error}")
+        refuse("path", "read_parquet", "a Parquet file", f"{Path(path).name}: {error}")
 
 
 def _array(column: Any) -> NDArray[Any]:
