@@ -85,10 +85,10 @@ class Policy(Protocol):
 
 
 class CheckedPolicy(ABC):
-    """A policy that says how to decide and learn; this class checks arguments and repeats for batches.
+    """Base class of policies: it checks arguments, and applies the methods of one event to batches.
 
-    A subclass gives `_decide` and `_learn`, and `_decide_many`, `_learn_many` and `_play` where it knows a faster way
-    than one event after the other.
+    A subclass implements `_decide` and `_learn`. It may also implement `_decide_many`, `_learn_many` and `_play` if it
+    has a faster way than one event after the other.
 
     Parameters
     ----------

@@ -175,11 +175,11 @@ class Greedy:
         A node splits when the variance of the rewards that its best split explains, summed over its events, is at
         least `min_gain` times their variance within the node.
     shrinkage
-        Number of events that the mean rewards which a node inherits from its parent are worth beside its own.
+        Weight of the parent's mean rewards in the mean rewards of a new node, as a number of events.
     n_thresholds
         Number of random thresholds of an ordered variable that a node chooses from.
     renewal_work
-        Work on new trees that an event pays for, for each tree, in events that are read. More keeps trees fresher.
+        Work on new trees per event and tree, in units of the time to read one event. More work renews trees more often.
     log_capacity
         Number of events that are remembered for growing trees, a power of two; with `max_nodes` it bounds memory.
         None: up to 8 million, or the number that fits into half a gigabyte. When the log is full, no tree is grown any

@@ -72,22 +72,22 @@ def simulate(
     rows: Sequence[int] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[Row]:
-    """Return how a policy did on the stream of a seed.
+    """Play a policy on the stream of a world, and return its regret, reward and time.
 
     Parameters
     ----------
     policy
-        It goes on from what it has learned before.
+        Policy to play; it keeps what it has learned before.
     world
-        World that the events come from, with the policy's numbers of variables and actions.
+        World of the events, with the same numbers of variables and actions as the policy.
     n_events
         Number of events to play.
     seed
-        Names the stream.
+        Seed of the stream.
     rows
-        After which numbers of events to give a row, in increasing order; after the last event when None.
+        Numbers of events after which a row is returned, in increasing order; None: only after the last event.
     progress
-        Called with the number of events played so far, every now and then.
+        Function that is called from time to time with the number of events played so far.
 
     Examples
     --------

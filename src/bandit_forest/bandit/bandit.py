@@ -35,9 +35,10 @@ __all__ = ["Bandit"]
 class Bandit:
     """Learn which of several named actions to take, from features as they are and rewards in their own units.
 
-    Features are numbers, texts, flags, moments and lists of labels; any of them may be missing. They are declared, or
-    fitted on rows by `fit`, or learned from the first lessons, until which actions are drawn uniformly. All methods may
-    be called from several threads. Everything is a function of the lessons in their order.
+    Features are numbers, texts, bools, datetimes and lists of labels; any of them may be missing. They are declared,
+    fitted on rows by `fit`, or learned from the first lessons. Until they are known, actions are drawn uniformly. A
+    lesson is one learned event: context, action, reward and propensity. The state depends on the settings and on the
+    lessons in their order only. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -55,13 +56,13 @@ class Bandit:
         Largest number of actions that there may ever be, removed ones included. None: 8 more than there are names, at
         least 16.
     seed
-        Seed of all draws.
+        Seed of all random draws.
     forest
-        Other parameters of `BanditForest`, such as {"n_trees": 20}.
+        Other parameters of `BanditForest`, such as `{"n_trees": 20}` or `{"growth": {"lifetime": 100_000}}`.
     policy
-        Makes another policy, such as `LinUCB`, called with `n_variables`, `n_actions` and, if it takes one, `seed`.
-        Such a bandit cannot be saved. The policy gets binary variables only: numbers that are not declared have five
-        bins, and each hour, weekday and month of a moment has a bin.
+        Callable that returns a policy to use instead of a forest, such as `LinUCB`. It is called with `n_variables`,
+        `n_actions` and, if it has such a parameter, `seed`. Such a bandit cannot be saved. The policy gets binary
+        variables only: numbers that are not declared have five bins, and each hour, weekday and month has a bin.
 
     Examples
     --------
@@ -300,7 +301,7 @@ class Bandit:
             self.registry.remove(name)
 
     def explain(self, context: Any, *, available_actions: Sequence[str] | None = None) -> Explanation:
-        """Return how `decide` sees a context, in the names and units of the user."""
+        """Return an explanation of the decision for a context, in the names and units of the user."""
         with self._lock:
             available = self.registry.check_available(available_actions, "Bandit.explain")
             return self.explain_encoded(self.model.read(context), available)
@@ -319,7 +320,7 @@ class Bandit:
         return variables_in_words(encoder, names, self.model.encoded(context))
 
     def importance(self) -> dict[str, float]:
-        """Return the importance of each feature, largest first: its share of what the splits of all trees explain."""
+        """Return the importance of each feature, largest first: its share of the variance that the forest explains."""
         with self._lock:
             forest = self.forest("Bandit.importance")
             return importance_by_feature(forest.variable_importance(), self.model.schema.feature_of_variables())

@@ -72,7 +72,7 @@ def evaluate(
     reward_low: Low = 0.0,
     reward_high: High = 1.0,
     encoder: Encoder = None,
-    confidence: Annotated[float, typer.Option(help="Of all intervals.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence level of all intervals.")] = 0.95,
     json_: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     require: Annotated[

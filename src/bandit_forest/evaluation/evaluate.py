@@ -82,7 +82,7 @@ class Evaluation:
         return self._sums.difference(self._place(name), self._place(other), kind, self.confidence)
 
     def effective_sample_size(self, name: str) -> float:
-        """Return how many events of the policy's own the log is worth."""
+        """Return the effective sample size: the squared sum of the weights, divided by the sum of their squares."""
         return self._sums.effective_sample_size(self._place(name))
 
     @property
@@ -153,7 +153,7 @@ def evaluate(
     encoder: ContextEncoder | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Evaluation:
-    """Return what each policy would have earned on a log, and whether the log can tell.
+    """Return the estimated rewards of policies on a log, with tests of the log.
 
     The log is read once, in batches.
 

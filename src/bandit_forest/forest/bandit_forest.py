@@ -50,10 +50,10 @@ _DEFAULT_GROWTH = Greedy()
 class BanditForest(CompiledPolicy):
     """A random forest that learns, one event at a time, which action to take in which context.
 
-    By default the best forest we know: trees that are grown from the log of all events, again and again, a linear
-    estimate beside them, and inverse gap weighting on upper confidence bounds of both. `BanditForest.paper` is the
-    algorithm of Féraud, Allesiardo, Urvoy and Clérot (AISTATS 2016): trees of decision stumps, grown by eliminating
-    variables and actions with confidence bounds, voting as a forest. All methods may be called from several threads.
+    The default forest has three parts: trees that are grown again and again from the log of all events, a linear
+    estimate, and exploration by inverse gap weighting on upper confidence bounds. `BanditForest.paper` returns the
+    forest of Féraud, Allesiardo, Urvoy and Clérot (AISTATS 2016): its trees grow by elimination of variables and
+    actions with confidence bounds, and vote. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ class BanditForest(CompiledPolicy):
     growth
         How the trees grow: `Greedy()`, or `Elimination()` as in the paper.
     exploration
-        How actions are drawn, by a rule that the growth rule allows: `InverseGap` with `Greedy`; `RoundRobin` or
-        `UniformOverRemaining` with `Elimination`. None: the first of them.
+        Rule by which actions are drawn: `InverseGap` with `Greedy`; `RoundRobin` or `UniformOverRemaining` with
+        `Elimination`. None: `InverseGap()` with `Greedy`, `RoundRobin()` with `Elimination`.
     max_nodes
-        Most nodes of a tree, which bounds memory; a full tree goes on learning in its leaves.
+        Largest number of nodes of a tree, which bounds memory. A full tree keeps learning in its leaves.
     seed
         Seed of all random draws: the same seed and the same events give the same forest.
     n_threads

@@ -35,10 +35,11 @@ _MOST_WARM_UP = 1_000_000
 class PairBandit:
     """Learn which of the offered actions to take, from features of the context and of the actions.
 
-    Each event brings its own actions, as mappings from names of features to values, with an `id`. They may come and go:
-    one that was never seen is judged by its features, and one that was seen often is known by its id as well. Features
-    are those of `Bandit`, on both sides: declared, or learned from the first lessons, until which actions are drawn
-    uniformly. All methods may be called from several threads. Everything is a function of the lessons in their order.
+    Each event offers its own actions: mappings from names of features to values, with an `id`. The reward of a new
+    action is estimated from its features. For an action with many lessons, the estimate uses its id as well. Features
+    of both sides are as in `Bandit`: declared, or learned from the first lessons. Until they are known, actions are
+    drawn uniformly. The state depends on the settings and on the lessons in their order only. All methods may be called
+    from several threads.
 
     Parameters
     ----------
@@ -281,10 +282,10 @@ class PairBandit:
             }
 
     def importance_by_side(self, contexts: Sequence[Any], actions: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-        """Return how much of the variance of the estimates is due to the context, the action, and the pair of both.
+        """Return the shares of context, action and pair in the variance of the estimates.
 
-        It is the analysis of variance of the estimates of all pairs of some contexts and some actions: the variance of
-        the mean over actions, that of the mean over contexts, and what is left.
+        They are the analysis of variance of the estimates of all pairs: main effect of the context, main effect of the
+        action, and interaction.
 
         Parameters
         ----------
