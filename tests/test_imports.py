@@ -55,7 +55,6 @@ SURFACE = {
         *(
             "Log",
             "Offered",
-            "OfferPolicy",
             "Source",
             "Target",
             "Means",
@@ -65,7 +64,7 @@ SURFACE = {
             "Finding",
             "Level",
         ),
-        *("evaluate", "over_offers", "always", "as_it_stands", "column", "logged_probabilities", "uniform"),
+        *("evaluate", "always", "as_it_stands", "column", "logged_probabilities", "uniform"),
         *("ips", "snips", "direct", "doubly_robust", "confidence_sequence"),
         *("Progressive", "Replay", "learn_along", "replay"),
     },

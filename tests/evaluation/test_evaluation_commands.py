@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from logs import honest_log, offer_log
 
-from bandit_forest import BanditForest, PairBandit
+from bandit_forest import Bandit, BanditForest, PairBandit
 from bandit_forest.cli import main
+from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation.writers import write_dsjson, write_parquet, write_vw
 
 COLUMNS = ["--column", "action=offer", "--column", "reward=bought", "--column", "propensity=chance"]
@@ -48,13 +49,13 @@ def tables(tmp_path):
 
 
 def test_from_a_table_to_a_decision(monkeypatch, capsys, tables):
-    forest, page = tables / "new.bf", tables / "report.html"
-    assert run(monkeypatch, "learn", tables / "first.csv", *COLUMNS, "--out", forest, "--trees", 10) == 0
+    bandit, page = tables / "new.bandit", tables / "report.html"
+    assert run(monkeypatch, "learn", tables / "first.csv", *COLUMNS, "--out", bandit, "--trees", 10) == 0
     printed = capsys.readouterr().out
     assert "Learned from 3,000 events" in printed
-    assert (tables / "new.encoder.json").is_file()
-    assert BanditForest.load(forest).action_names == ("banner", "discount")
-    policies = ["--policy", forest, "--policy", "always:discount", "--policy", "uniform"]
+    assert Bandit.load(bandit).actions == {"banner": "enabled", "discount": "enabled"}
+    assert Bandit.load(bandit).decide({"age": 30, "city": "Paris"}).action == "discount"
+    policies = ["--policy", bandit, "--policy", "always:discount", "--policy", "uniform"]
     evaluate = ["evaluate", tables / "second.csv", *COLUMNS, *policies]
     assert run(monkeypatch, *evaluate, "--require", "new > logged", "--report", page) == 0
     printed = capsys.readouterr().out
@@ -68,6 +69,21 @@ def test_from_a_table_to_a_decision(monkeypatch, capsys, tables):
     )
     assert run(monkeypatch, *evaluate, "--require", "uniform > new", "--require", "new > 0.9") == 3
     assert capsys.readouterr().err == "Not met: uniform > new\nNot met: new > 0.9\n"
+
+
+def test_an_encoder_makes_a_forest(monkeypatch, capsys, tables):
+    names = ["offer", "bought", "chance", "age", "city"]
+    with (tables / "first.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    features = {name: [row[name] for row in rows] for name in names[3:]}
+    encoder = ContextEncoder().fit(features | {"age": list(map(float, features["age"]))})
+    (tables / "given.json").write_text(encoder.to_json())
+    learn = ["learn", tables / "first.csv", *COLUMNS, "--out", tables / "new.bf", "--trees", 5]
+    assert run(monkeypatch, *learn, "--encoder", tables / "given.json") == 0
+    assert "Its encoder: " in capsys.readouterr().out
+    assert BanditForest.load(tables / "new.bf").action_names == ("banner", "discount")
+    evaluate = ["evaluate", tables / "second.csv", *COLUMNS, "--policy", tables / "new.bf"]
+    assert run(monkeypatch, *evaluate, "--require", "new > logged") == 0
 
 
 def test_json(monkeypatch, capsys, tables):
@@ -119,7 +135,7 @@ def test_a_log_that_cannot_tell(monkeypatch, capsys, tmp_path):
 def test_a_bandit_over_pairs_needs_a_log_with_offers(monkeypatch, tables):
     PairBandit().save(tables / "new.bandit")
     ended = run(monkeypatch, "evaluate", tables / "second.csv", *COLUMNS, "--policy", tables / "new.bandit")
-    assert ended.startswith("bandit-forest: The 'log' of new must be one with offers.")
+    assert ended.startswith("bandit-forest: The 'log' of PairBandit must be one with offers.")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from logs import changed, offer_log
 
 from bandit_forest import InvalidArgumentError, PairBandit
-from bandit_forest.evaluation import Log, Offered, as_it_stands, evaluate, learn_along, over_offers, uniform
+from bandit_forest.evaluation import Log, Offered, as_it_stands, evaluate, learn_along, uniform
 from bandit_forest.evaluation.features import escape
 from bandit_forest.evaluation.readers import read_dsjson, read_vw
 from bandit_forest.evaluation.writers import vw_lines, write_dsjson, write_obp, write_parquet, write_vw
@@ -102,8 +102,8 @@ def test_a_bandit_learns_from_a_file_and_is_evaluated_on_another(tmp_path, name)
         WRITERS[name](offer_log(2000, seed), tmp_path / f"{seed}")
     first, second = (READERS[name](tmp_path / f"{seed}") for seed in (1, 2))
     bandit = PairBandit(forest={"n_trees": 8})
-    learn_along(first, over_offers(bandit, first))
-    evaluation = evaluate(second, [as_it_stands(over_offers(bandit, second), name="new"), uniform()])
+    learn_along(first, bandit)
+    evaluation = evaluate(second, [as_it_stands(bandit, name="new"), uniform()])
     assert not evaluation.faults
     assert evaluation.is_better("new")
 

@@ -13,7 +13,6 @@ from bandit_forest.evaluation import (
     as_it_stands,
     evaluate,
     learn_along,
-    over_offers,
     replay,
     uniform,
 )
@@ -58,7 +57,7 @@ def offer_log(n_events, seed):
 def learned():
     log, _ = offer_log(3000, seed=1)
     bandit = PairBandit(forest=FOREST)
-    return bandit, learn_along(log, over_offers(bandit, log))
+    return bandit, learn_along(log, bandit)
 
 
 def test_a_bandit_learns_from_a_log_with_offers(learned):
@@ -69,7 +68,7 @@ def test_a_bandit_learns_from_a_log_with_offers(learned):
 
 def test_its_value_on_another_log_is_inside_the_interval_and_the_truth_is_known(learned):
     log, means = offer_log(4000, seed=2)
-    target = as_it_stands(over_offers(learned[0], log), name="new")
+    target = as_it_stands(learned[0], name="new")
     table = target.probabilities(log)
     truth = float((table * means).sum(axis=1).mean())
     evaluation = evaluate(log, [target, uniform()])
@@ -92,7 +91,7 @@ def test_wrong_propensities_are_found():
 def test_a_bandit_lives_through_what_it_could_have_decided():
     log, _ = offer_log(600, seed=4)
     bandit = PairBandit(forest=FOREST, warm_up_events=50)
-    lived = replay(log, over_offers(bandit, log))
+    lived = replay(log, bandit)
     assert 0 < lived.n_accepted < 600
     assert bandit.version == lived.n_accepted
 
@@ -101,17 +100,17 @@ def test_features_that_come_late_and_offers_without_features_are_taken():
     events = [Offered({}, [{"id": "a"}, {"id": "b"}])] * 30 + [Offered({"age": 3.0}, [{"id": "a", "x": 1.0}])] * 10
     log = Log(actions=[0] * 40, rewards=[1.0, 0.0] * 20, propensities=[0.5] * 40, offers=events, action_names=2)
     bandit = PairBandit(forest=FOREST, warm_up_events=20)
-    learn_along(log, over_offers(bandit, log))
+    learn_along(log, bandit)
     assert bandit.version == 40
     assert list(bandit.context_features) == list(bandit.action_features) == ["constant"]
-    table = as_it_stands(over_offers(bandit, log)).probabilities(log)
+    table = as_it_stands(bandit).probabilities(log)
     assert table[-1].tolist() == [1.0, 0.0]
 
 
 def test_a_log_of_fixed_actions_is_refused():
     log = Log(actions=[0], rewards=[1.0], propensities=[0.5], contexts=[[1]], action_names=2)
-    with pytest.raises(InvalidArgumentError, match="'log' of OfferPolicy must be one with offers"):
-        as_it_stands(over_offers(PairBandit(), log)).probabilities(log)
+    with pytest.raises(InvalidArgumentError, match="'log' of PairBandit must be one with offers"):
+        as_it_stands(PairBandit()).probabilities(log)
 
 
 def test_rare_rewards_allow_no_verdict():
@@ -135,4 +134,4 @@ def test_wrong_offers_are_refused():
     with pytest.raises(InvalidArgumentError, match=r"true for the action that was taken"):
         Log(offers=[offer], **(columns | {"actions": [1]}))
     with pytest.raises(InvalidArgumentError, match=r"the log's range of rewards"):
-        over_offers(PairBandit(reward_range=(0, 10)), Log(offers=[offer], **columns))
+        as_it_stands(PairBandit(reward_range=(0, 10))).probabilities(Log(offers=[offer], **columns))

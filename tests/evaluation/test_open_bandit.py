@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bandit_forest import InvalidArgumentError, PairBandit
-from bandit_forest.evaluation import as_it_stands, evaluate, learn_along, over_offers, uniform
+from bandit_forest.evaluation import as_it_stands, evaluate, learn_along, uniform
 from bandit_forest.evaluation.readers import read_open_bandit
 
 FOLDER = os.environ.get("BANDIT_FOREST_OPEN_BANDIT")
@@ -78,9 +78,9 @@ def test_a_bandit_over_pairs_learns_the_samples_and_claims_no_more_than_they_tel
         read_open_bandit(folder / policy / campaign / f"{campaign}.csv", offers=True) for policy in ("random", "bts")
     )
     bandit = PairBandit(seed=1)
-    along = learn_along(played, over_offers(bandit, played))
+    along = learn_along(played, bandit)
     assert bandit.version == along.n_events == 10_000
-    evaluation = evaluate(logged, [as_it_stands(over_offers(bandit, logged), name="bandit"), uniform()])
+    evaluation = evaluate(logged, [as_it_stands(bandit, name="bandit"), uniform()])
     assert not evaluation.faults
     assert not along.is_judged
     for policy in ("bandit", "uniform"):

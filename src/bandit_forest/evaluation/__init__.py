@@ -4,7 +4,6 @@ from bandit_forest.evaluation.diagnostics import Finding, Level
 from bandit_forest.evaluation.evaluate import Evaluation, evaluate
 from bandit_forest.evaluation.log import Log, Offered, Source
 from bandit_forest.evaluation.models import Means
-from bandit_forest.evaluation.offers import OfferPolicy, over_offers
 from bandit_forest.evaluation.progressive import Progressive, Replay, learn_along, replay
 from bandit_forest.evaluation.statistics.estimate import Estimate
 from bandit_forest.evaluation.statistics.estimators import direct, doubly_robust, ips, snips
@@ -19,7 +18,6 @@ __all__ = [
     "Level",
     "Log",
     "Means",
-    "OfferPolicy",
     "Offered",
     "Progressive",
     "Replay",
@@ -35,7 +33,6 @@ __all__ = [
     "ips",
     "learn_along",
     "logged_probabilities",
-    "over_offers",
     "replay",
     "snips",
     "uniform",

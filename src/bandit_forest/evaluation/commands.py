@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.distributed.launchers import open_launcher
 from bandit_forest.distributed.learning import learn_in_shards
@@ -21,11 +23,11 @@ from bandit_forest.distributed.shards import Lessons, cut
 from bandit_forest.distributed.tasks import Launcher, Update
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
+from bandit_forest.evaluation.bandits import FeaturePolicy
 from bandit_forest.evaluation.diagnostics import Level
 from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
 from bandit_forest.evaluation.evaluate import evaluate as evaluate_log
-from bandit_forest.evaluation.log import Source
-from bandit_forest.evaluation.offers import over_offers
+from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy
 from bandit_forest.evaluation.progressive import Progressive, learn_along, lessons_of
 from bandit_forest.evaluation.requirements import is_met
@@ -63,7 +65,7 @@ def evaluate(
     policy: Annotated[
         list[str],
         typer.Option(
-            help="uniform, always:ACTION, column:NAME, or [NAME=]FILE of a saved forest or PairBandit. Repeatable."
+            help="uniform, always:ACTION, column:NAME, or [NAME=]FILE of a Bandit, PairBandit or forest. Repeatable."
         ),
     ],
     format: Format = None,
@@ -85,7 +87,7 @@ def evaluate(
         log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
     )
     known = None if encoder is None else _read_encoder(encoder)
-    targets = [open_policy(text, log=source, encoder=known) for text in policy]
+    targets = [open_policy(text, encoder=known) for text in policy]
     with _progress(console, "evaluate", source.n_events, quiet=json_) as told:
         evaluation = evaluate_log(source, targets, confidence=confidence, encoder=known, progress=told)
     if json_:
@@ -107,9 +109,7 @@ def evaluate(
 
 def learn(
     log: LogFile,
-    out: Annotated[
-        Path, typer.Option(help="File of the forest to write; of a PairBandit, where actions have features.")
-    ],
+    out: Annotated[Path, typer.Option(help="File to write.")],
     format: Format = None,
     column: Column = None,
     action: Action = None,
@@ -119,10 +119,14 @@ def learn(
     trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 32,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
     launcher: Annotated[
-        str | None, typer.Option(help="Who learns parts of it: local, local:JOBS, ray or ray://HOST:PORT; same forest.")
+        str | None, typer.Option(help="Who learns parts of it: local, local:JOBS, ray or ray://HOST:PORT; same file.")
     ] = None,
 ) -> None:
-    """Make a forest from a log, and tell what it would have earned while it learned (without a launcher)."""
+    """Learn from a log, and estimate what that would have earned meanwhile (without a launcher).
+
+    The file holds a Bandit, or a PairBandit where events offer their actions: `bandit-forest serve --from` takes it.
+    Where contexts are zeros and ones, or with an encoder, it holds a forest.
+    """
     console = Console()
     source = open_log(
         log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
@@ -130,58 +134,80 @@ def learn(
     first = next(iter(source.batches()), None)
     if first is None:
         refuse("log", "learn", "one with at least one event", log.name)
+    launched = None if launcher is None else open_launcher(launcher)
     if first.offers is not None:
         if encoder is not None or launcher is not None:
             given, value = ("launcher", launcher) if encoder is None else ("encoder", str(encoder))
             refuse(given, "learn", "left out for a log with offers", value)
-        _learn_pairs(
-            console, source, PairBandit(reward_range=source.reward_range, seed=seed, forest={"n_trees": trees}), out
-        )
-        return
-    known = _read_encoder(encoder) if encoder is not None else None
-    if known is None and first.contexts is None:
-        known = ContextEncoder().fit(first.features or {})
-    names = list(first.variable_names) if known is None else known.variable_names
-    forest = BanditForest(
+        pairs = PairBandit(reward_range=source.reward_range, seed=seed, forest={"n_trees": trees})
+        _learn_along(console, source, pairs, None, out)
+    elif encoder is None and first.contexts is None:
+        names = list(source.action_names)
+        bandit = Bandit(actions=names, reward_range=source.reward_range, seed=seed, forest={"n_trees": trees})
+        policy = FeaturePolicy(bandit, source)
+        bandit.fit(policy.columns(first))
+        if launched is None:
+            _learn_along(console, source, bandit, None, out)
+        else:
+            forest = bandit.forest("learn")
+            forest = _learn_in_shards(console, forest, lessons_of(source, encode=policy.encoded), launched)
+            bandit.model.restore(forest, bandit.model.schema, forest.n_events)
+            _save(console, bandit, out)
+    else:
+        known = None if encoder is None else _read_encoder(encoder)
+        forest = _new_forest(source, first, known, trees, seed)
+        if launched is None:
+            _learn_along(console, source, forest, known, out)
+        else:
+            encode = partial(Log.encoded, encoder=known)
+            _save(console, _learn_in_shards(console, forest, lessons_of(source, encode=encode), launched), out)
+        if known is not None:
+            beside = encoder_path(out)
+            beside.write_text(known.to_json(), encoding="utf-8")
+            console.print(f"Its encoder: {beside}", soft_wrap=True)
+    console.print("Evaluate it on events that it has not learned from.", style="dim")
+
+
+def _new_forest(source: Source, first: Log, encoder: ContextEncoder | None, n_trees: int, seed: int) -> BanditForest:
+    names = list(first.variable_names) if encoder is None else encoder.variable_names
+    return BanditForest(
         n_variables=len(names),
         n_actions=len(source.action_names),
-        thresholds=None if known is None else known.thresholds,
-        n_trees=trees,
+        thresholds=None if encoder is None else encoder.thresholds,
+        n_trees=n_trees,
         seed=seed,
         variable_names=names,
         action_names=source.action_names,
     )
-    along = None
-    if launcher is None:
-        with _progress(console, "learn", source.n_events) as told:
-            along = learn_along(source, forest, encoder=known, progress=told)
-    else:
-        forest = _learn_in_shards(console, forest, lessons_of(source, encoder=known), open_launcher(launcher))
-    forest.save(out)
-    console.print(f"Learned from {forest.n_events:,} events: {out}", soft_wrap=True)
-    if known is not None:
-        beside = encoder_path(out)
-        beside.write_text(known.to_json(), encoding="utf-8")
-        console.print(f"Its encoder: {beside}", soft_wrap=True)
-    _print_along(console, along)
 
 
-def _learn_pairs(console: Console, source: Source, bandit: PairBandit, out: Path) -> None:
+def _learn_along(
+    console: Console,
+    source: Source,
+    policy: Bandit | PairBandit | BanditForest,
+    encoder: ContextEncoder | None,
+    out: Path,
+) -> None:
+    """Let a policy learn the log, write its file, and print what it would have earned."""
     with _progress(console, "learn", source.n_events) as told:
-        along = learn_along(source, over_offers(bandit, source), progress=told)
-    bandit.save(out)
-    console.print(f"Learned from {bandit.version:,} events: {out}", soft_wrap=True)
+        along = learn_along(source, policy, encoder=encoder, progress=told)
+    _save(console, policy, out)
     _print_along(console, along)
 
 
-def _print_along(console: Console, along: Progressive | None) -> None:
-    if along is not None and along.is_judged:
+def _save(console: Console, policy: Bandit | PairBandit | BanditForest, out: Path) -> None:
+    policy.save(out)
+    n_events = policy.n_events if isinstance(policy, BanditForest) else policy.version
+    console.print(f"Learned from {n_events:,} events: {out}", soft_wrap=True)
+
+
+def _print_along(console: Console, along: Progressive) -> None:
+    if along.is_judged:
         earned, logged = _shown(along.doubly_robust), _shown(along.logged)
         console.print(f"While it learned it would have earned {earned}; the log earned {logged}.")
-    elif along is not None:
+    else:
         told = f"an effective sample of {along.effective:,.0f} events, with {along.rare_rewards:,.1f} rare rewards"
         console.print(f"The log cannot tell what it would have earned while it learned: {told}.", soft_wrap=True)
-    console.print("Evaluate it on events that it has not learned from.", style="dim")
 
 
 def _learn_in_shards(console: Console, forest: BanditForest, lessons: Lessons, launcher: Launcher) -> BanditForest:

@@ -206,10 +206,6 @@ class Log:
         table[np.arange(len(self)), self.actions] = self.propensities
         return table
 
-    def given(self, encoder: ContextEncoder | None) -> NDArray[Any]:
-        """Return what a policy decides on: the offers, where there are any, or else the encoded contexts."""
-        return self.encoded(encoder) if self.offers is None else self.offers
-
     def encoded(self, encoder: ContextEncoder | None) -> NDArray[np.uint8]:
         """Return the contexts: those of the log when `encoder` is None, else its features, encoded.
 

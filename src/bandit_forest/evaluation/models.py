@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.bandit.pairs import PairBandit
-from bandit_forest.evaluation.offers import OfferPolicy
+from bandit_forest.evaluation.bandits import OfferPolicy
 from bandit_forest.forest import BanditForest
 
 __all__ = ["ActionMeans", "ForestMeans", "LoggingModel", "Means", "OfferMeans"]

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bandit_forest import archive
+from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Source
-from bandit_forest.evaluation.offers import over_offers
 from bandit_forest.evaluation.readers import (
     Columns,
     read_csv,
@@ -42,6 +42,9 @@ _ENDINGS = MappingProxyType(
 )
 _READERS: Mapping[str, Callable[..., Source]] = MappingProxyType(
     {"vw": read_vw, "dsjson": read_dsjson, "obp": read_obp, "parquet": read_export}
+)
+_BANDITS: Mapping[str | None, type[Bandit] | type[PairBandit]] = MappingProxyType(
+    {"Bandit": Bandit, "PairBandit": PairBandit}
 )
 FORMATS = ("vw", "dsjson", "obp", "csv", "parquet", "open-bandit", "open-bandit-items")
 
@@ -82,23 +85,20 @@ def open_log(
     return _READERS[kind](path, actions=names, reward_range=reward_range)
 
 
-def open_policy(text: str, *, log: Source, encoder: ContextEncoder | None = None) -> Target:
+def open_policy(text: str, *, encoder: ContextEncoder | None = None) -> Target:
     """Return the policy that a text names: uniform, always:ACTION, column:NAME, or [NAME=]FILE.
 
     Parameters
     ----------
     text
-        The text. The file is that of a saved forest, or of a saved `PairBandit` for a log with offers.
-    log
-        The log that it is evaluated on.
+        The text. The file is that of a saved `Bandit` for a log with features, of a saved `PairBandit` for a log with
+        offers, or of a saved forest.
     encoder
         Encodes features for a forest; that in the file beside it when None, if there is one.
 
     Examples
     --------
-    >>> from bandit_forest.evaluation import Log
-    >>> log = Log(actions=[0], rewards=[1.0], propensities=[0.5], action_names=["discount", "banner"])
-    >>> open_policy("always:discount", log=log)
+    >>> open_policy("always:discount")
     <_Always: always discount>
     """
     if text == "uniform":
@@ -111,11 +111,12 @@ def open_policy(text: str, *, log: Source, encoder: ContextEncoder | None = None
     name, sign, file = text.rpartition("=")
     path = Path(file)
     if not path.is_file():
-        rule = "uniform, always:ACTION, column:NAME, or the file of a saved forest or PairBandit"
+        rule = "uniform, always:ACTION, column:NAME, or the file of a saved Bandit, PairBandit or forest"
         refuse("policy", "open_policy", rule, text)
     shown = name if sign else path.stem
-    if archive.read(path)[0].get("policy") == "PairBandit":
-        return as_it_stands(over_offers(PairBandit.load(path), log), name=shown)
+    saved = archive.read(path)[0].get("policy")
+    if saved in _BANDITS:
+        return as_it_stands(_BANDITS[saved].load(path), name=shown)
     forest = BanditForest.load(path)
     beside = encoder_path(path)
     if encoder is None and beside.is_file():

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.distributed.shards import Lessons
 from bandit_forest.encoding import ContextEncoder
+from bandit_forest.evaluation.bandits import given_to, policy_on
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.models import growing_pieces
 from bandit_forest.evaluation.statistics.estimate import Estimate
@@ -73,7 +76,7 @@ class Replay(NamedTuple):
 
 def learn_along(
     log: Source,
-    policy: Learner,
+    policy: Learner | Bandit | PairBandit,
     *,
     encoder: ContextEncoder | None = None,
     confidence: float = 0.95,
@@ -90,21 +93,22 @@ def learn_along(
     log
         A `Log`, or a reader of a file.
     policy
-        The policy; it learns.
+        A `Bandit` for a log with features, a `PairBandit` for a log with offers, or another policy; it learns.
     encoder
-        Encodes the features of the log; the log's own contexts when None.
+        Encodes the features of the log; the log's own contexts when None. Left out with a bandit.
     confidence
         Confidence level of the intervals.
     progress
         Called with the number of events read so far, every now and then.
     """
+    learner: Learner = policy_on(policy, log)
     sums, spread, n_seen = Sums(2), Spread(), 0
-    for batch, contexts in _rewarded(log, encoder):
+    for batch, contexts in _rewarded(log, learner, encoder):
         for rows in growing_pieces(len(batch), n_seen):
             part, seen = batch[rows], contexts[rows]
-            sums.add([_evidence(part, seen, policy), logged_evidence(part.rewards)])
+            sums.add([_evidence(part, seen, learner), logged_evidence(part.rewards)])
             spread.add(part.rewards)
-            policy.learn_many(seen, part.actions, _shares(part), propensities=part.propensities)
+            learner.learn_many(seen, part.actions, _shares(part), propensities=part.propensities)
         n_seen += len(batch)
         if progress is not None:
             progress(n_seen)
@@ -122,7 +126,7 @@ def learn_along(
 
 def replay(
     log: Source,
-    policy: Learner,
+    policy: Learner | Bandit | PairBandit,
     *,
     encoder: ContextEncoder | None = None,
     bound: float | None = None,
@@ -142,9 +146,9 @@ def replay(
     log
         A `Log`, or a reader of a file.
     policy
-        The policy; it learns.
+        A `Bandit` for a log with features, a `PairBandit` for a log with offers, or another policy; it learns.
     encoder
-        Encodes the features of the log; the log's own contexts when None.
+        Encodes the features of the log; the log's own contexts when None. Left out with a bandit.
     bound
         Largest weight that is expected; the number of actions when None, which is exact where the log was uniform.
     seed
@@ -160,21 +164,22 @@ def replay(
     Algorithms, WSDM 2011.
     Dudík, Erhan, Langford and Li, Sample-efficient Nonstationary Policy Evaluation for Contextual Bandits, UAI 2012.
     """
+    learner: Learner = policy_on(policy, log)
     rule = "a number of at least 1"
-    limit = float(policy.n_actions) if bound is None else check_parameter(bound, "bound", "replay", rule, 1.0, np.inf)
+    limit = float(learner.n_actions) if bound is None else check_parameter(bound, "bound", "replay", rule, 1.0, np.inf)
     stream = check_int(seed, "seed", "replay", low=0)
     sums = Sums(1)
     n_seen = n_accepted = 0
-    for batch, contexts in _rewarded(log, encoder):
+    for batch, contexts in _rewarded(log, learner, encoder):
         shares, counts = _shares(batch), np.zeros(len(batch))
         for event in range(len(batch)):
             one = batch[event : event + 1]
             row, action = contexts[event : event + 1], one.actions
-            probability = float(propensities_of(policy, row, one.available)[0, action[0]])
+            probability = float(propensities_of(learner, row, one.available)[0, action[0]])
             weight = probability / float(one.propensities[0]) / limit
             if draw(stream, _REPLAY, n_seen + event) < weight:
                 counts[event] = max(weight, 1.0)
-                policy.learn_many(row, action, shares[event : event + 1], propensities=[probability])
+                learner.learn_many(row, action, shares[event : event + 1], propensities=[probability])
         lived = counts > 0
         sums.add([_lived(batch.rewards[lived], counts[lived])])
         n_seen, n_accepted = n_seen + len(batch), n_accepted + int(np.count_nonzero(lived))
@@ -183,21 +188,21 @@ def replay(
     return Replay(n_seen, n_accepted, sums.estimate(0, "snips", confidence))
 
 
-def lessons_of(log: Source, *, encoder: ContextEncoder | None = None) -> Lessons:
+def lessons_of(log: Source, *, encode: Callable[[Log], NDArray[np.uint8]]) -> Lessons:
     """Return the events of a log that have a reward, as `learn_in_shards` takes them.
 
     Parameters
     ----------
     log
         A `Log`, or a reader of a file.
-    encoder
-        Encodes the features of the log; the log's own contexts when None.
+    encode
+        Function that returns the contexts of a part of the log.
     """
-    batches = [(contexts, batch.actions, _shares(batch)) for batch, contexts in _rewarded(log, encoder)]
+    batches = [(encode(batch), batch.actions, _shares(batch)) for batch in _with_rewards(log)]
     return Lessons(*(np.concatenate(column) for column in zip(*batches, strict=True)))
 
 
-def _evidence(log: Log, contexts: NDArray[np.uint8], policy: Learner) -> Evidence:
+def _evidence(log: Log, contexts: Any, policy: Learner) -> Evidence:
     low, high = log.reward_range
     table = propensities_of(policy, contexts, log.available)
     means = low + (high - low) * np.nan_to_num(policy.mean_rewards_many(contexts), nan=0.5)
@@ -210,11 +215,16 @@ def _lived(rewards: Floats, counts: Floats) -> Evidence:
     return Evidence(rewards, counts, zeros, zeros, zeros)
 
 
-def _rewarded(log: Source, encoder: ContextEncoder | None) -> Iterator[tuple[Log, NDArray[np.uint8]]]:
+def _rewarded(log: Source, policy: Learner, encoder: ContextEncoder | None) -> Iterator[tuple[Log, Any]]:
+    """Yield the events with a reward, and what the policy decides on."""
+    return ((known, given_to(policy, known, encoder)) for known in _with_rewards(log))
+
+
+def _with_rewards(log: Source) -> Iterator[Log]:
     for batch in log.batches():
         known = batch[np.flatnonzero(~np.isnan(batch.rewards))]
         if len(known):
-            yield known, known.given(encoder)
+            yield known
 
 
 def _shares(log: Log) -> Floats:

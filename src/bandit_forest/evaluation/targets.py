@@ -9,10 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
+from bandit_forest.evaluation.bandits import given_to, policy_on
 from bandit_forest.evaluation.log import Log
-from bandit_forest.evaluation.offers import OfferPolicy
 
 __all__ = [
     "Batched",
@@ -112,18 +114,18 @@ class _Logged(Target):
 
 
 class _AsItStands(Target):
-    def __init__(self, policy: Batched, encoder: ContextEncoder | None, name: str | None) -> None:
+    def __init__(self, policy: Batched | Bandit | PairBandit, encoder: ContextEncoder | None, name: str | None) -> None:
         self._policy, self._encoder = policy, encoder
         self.name = type(policy).__name__ if name is None else name
 
     def _probabilities(self, log: Log) -> Floats:
-        if isinstance(self._policy, OfferPolicy) and log.offers is None:
-            refuse("log", self.name, "one with offers", "a log of fixed actions")
-        if self._policy.n_actions != log.n_actions:
-            refuse("policy", self.name, f"one for {log.n_actions} actions", f"one for {self._policy.n_actions}")
-        order = _order(getattr(self._policy, "action_names", None), log.action_names)
+        policy = policy_on(self._policy, log)
+        contexts = given_to(policy, log, self._encoder)
+        if policy.n_actions != log.n_actions:
+            refuse("policy", self.name, f"one for {log.n_actions} actions", f"one for {policy.n_actions}")
+        order = _order(getattr(policy, "action_names", None), log.action_names)
         available = None if log.available is None else log.available[:, np.argsort(order)]
-        return propensities_of(self._policy, log.given(self._encoder), available)[:, order]
+        return propensities_of(policy, contexts, available)[:, order]
 
 
 def uniform() -> Target:
@@ -161,15 +163,20 @@ def logged_probabilities() -> Target:
     return _Logged()
 
 
-def as_it_stands(policy: Batched, *, encoder: ContextEncoder | None = None, name: str | None = None) -> Target:
+def as_it_stands(
+    policy: Batched | Bandit | PairBandit, *, encoder: ContextEncoder | None = None, name: str | None = None
+) -> Target:
     """Return a policy, such as a forest, with what it knows now; evaluation teaches it nothing.
 
     Parameters
     ----------
     policy
-        Any policy with `propensities_many`. It must not have learned from the events that it is evaluated on.
+        A `Bandit` for a log with features, a `PairBandit` for a log with offers, or any policy with
+        `propensities_many`. It must not have learned from the events that it is evaluated on. Features of the log that
+        a bandit does not know are left out.
     encoder
-        Encodes the features of the log as the policy's contexts; the log's own contexts when None.
+        Encodes the features of the log as the policy's contexts; the log's own contexts when None. Left out with a
+        bandit, which encodes features itself.
     name
         Its name in tables; that of its class when None.
     """
@@ -203,7 +210,7 @@ def _order(theirs: Sequence[str] | None, names: tuple[str, ...]) -> NDArray[np.i
     return np.arange(len(names))
 
 
-def propensities_of(policy: Batched, contexts: NDArray[np.uint8], available: NDArray[np.bool_] | None) -> Floats:
+def propensities_of(policy: Batched, contexts: Any, available: NDArray[np.bool_] | None) -> Floats:
     """Return a policy's probabilities where each event has its own available actions, one row of bools per event."""
     if available is None or available.all():
         return policy.propensities_many(contexts)

@@ -14,7 +14,7 @@ from projects import opened
 
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.errors import InvalidArgumentError
-from bandit_forest.evaluation import as_it_stands, evaluate, learn_along, over_offers, uniform
+from bandit_forest.evaluation import as_it_stands, evaluate, learn_along, uniform
 from bandit_forest.evaluation.readers import read_export
 from bandit_forest.service.recovery.export import export_journal
 
@@ -58,8 +58,8 @@ def test_an_export_is_read_as_a_log_with_offers(tmp_path: Path) -> None:
     assert log.propensities.tolist() == [row["propensity"] for row in decided]
     assert np.array_equal(log.probabilities[np.arange(len(log)), log.actions], log.propensities)
     bandit = PairBandit(seed=1, warm_up_events=10)
-    learn_along(log, over_offers(bandit, log))
-    evaluated = evaluate(source, [uniform(), as_it_stands(over_offers(bandit, source), name="bandit")])
+    learn_along(log, bandit)
+    evaluated = evaluate(source, [uniform(), as_it_stands(bandit, name="bandit")])
     assert evaluated.n_events == len(decided)
     assert evaluated.n_rewarded == sum(row["reward"] is not None for row in decided)
     assert 0 < evaluated.effective_sample_size("bandit") <= evaluated.n_rewarded
