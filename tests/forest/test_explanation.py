@@ -109,6 +109,17 @@ def test_text_names_the_best_action_and_the_tests(forest):
     assert "tree 0" not in explanation.to_text(max_trees=0)
 
 
+def test_text_says_why_an_action_is_drawn_whose_mean_is_lower():
+    forest = BanditForest(n_variables=1, n_actions=2, action_names=["old", "new"])
+    forest.learn_many(np.zeros((300, 1)), [0] * 300, [0.0, 0.0, 0.0, 0.0, 1.0] * 60, propensities=[1.0] * 300)
+    explanation = forest.explain([0])
+    assert explanation.best_action == 1
+    lines = explanation.to_text().splitlines()
+    probability = f"{explanation.propensities[1]:.3f}"
+    assert lines[0] == f"new is drawn most, with probability {probability}, because fewer of its rewards are known here."
+    assert lines[1] == f"Its mean reward is 0.000, {-explanation.margin:.3f} below the highest."
+
+
 def test_names_are_those_given_or_numbers(forest):
     assert {"variable_names": list(forest.variable_names), "action_names": list(forest.action_names)} == NAMES
     assert BanditForest(n_variables=2, n_actions=2).variable_names == ("x0", "x1")

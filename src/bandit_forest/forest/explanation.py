@@ -163,14 +163,19 @@ class Explanation:
         return dict(zip(self.action_names, map(_number, values.tolist()), strict=True))
 
     def _headline(self) -> Iterator[str]:
-        best = self.best_action
-        yield f"{self.action_names[best]} is best: drawn with probability {self.propensities[best]:.3f}."
-        if not np.isnan(self.margin):
-            yield f"Its mean reward is {_shown(self.mean_rewards[best])}, {_difference(self.margin)}."
+        best, name = self.best_action, self.action_names[self.best_action]
+        probability, mean = f"{self.propensities[best]:.3f}", _shown(self.mean_rewards[best])
+        if self.margin < 0.0:
+            yield f"{name} is drawn most, with probability {probability}, because fewer of its rewards are known here."
+            yield f"Its mean reward is {mean}, {-self.margin:.3f} below the highest."
+        else:
+            yield f"{name} is best: drawn with probability {probability}."
+            if self.margin >= 0.0:
+                yield f"Its mean reward is {mean}, {self.margin:.3f} above any other's."
         if self.linear is not None:
-            linear = _shown(self.linear.mean_rewards[best])
-            weights = f"{self.linear.tree_weight:.2f} and {self.linear.weight:.2f}"
-            yield f"The linear part estimates {linear}; trees and linear part weigh {weights}."
+            linear, weight = _shown(self.linear.mean_rewards[best]), f"{self.linear.weight:.2f}"
+            trees = f"{self.linear.tree_weight:.2f} times the trees' mean"
+            yield f"Mean rewards are {trees} plus {weight} times the linear estimate, which is {linear}."
 
     def _action_lines(self) -> list[str]:
         ranked, votes = self._ranked(), self.votes
@@ -255,10 +260,6 @@ def _number(value: float) -> float | None:
 
 def _shown(mean: float) -> str:
     return "unknown" if np.isnan(mean) else f"{mean:.3f}"
-
-
-def _difference(margin: float) -> str:
-    return f"{margin:.3f} above any other's" if margin >= 0.0 else f"{-margin:.3f} below the highest"
 
 
 def _table(rows: list[tuple[str, ...]]) -> list[str]:
