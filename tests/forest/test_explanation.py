@@ -116,7 +116,9 @@ def test_text_says_why_an_action_is_drawn_whose_mean_is_lower():
     assert explanation.best_action == 1
     lines = explanation.to_text().splitlines()
     probability = f"{explanation.propensities[1]:.3f}"
-    assert lines[0] == f"new is drawn most, with probability {probability}, because fewer of its rewards are known here."
+    assert (
+        lines[0] == f"new is drawn most, with probability {probability}, because fewer of its rewards are known here."
+    )
     assert lines[1] == f"Its mean reward is 0.000, {-explanation.margin:.3f} below the highest."
 
 

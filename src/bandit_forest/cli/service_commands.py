@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bandit_forest import archive
+from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.errors import BanditForestError, InvalidArgumentError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ __all__ = ["register"]
 
 ActionName = Annotated[str, typer.Argument(help="The name of the action.")]
 ProjectFile = Annotated[Path, typer.Argument(help="The project file.")]
+Address = Annotated[str | None, typer.Option(help="Where the service answers; else as the project file says.")]
 _FILE = Path("bandit-forest.toml")
 
 
@@ -29,7 +33,7 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
     changes = typer.Typer(help="List and change the actions of a running service.", no_args_is_help=True)
     changes.command(name="list")(list_actions)
-    for change in (add, disable, enable):
+    for change in (add, disable, enable, remove):
         changes.command()(change)
     app.add_typer(changes, name="actions")
 
@@ -39,17 +43,23 @@ def init(
     offered: Annotated[
         bool, typer.Option("--offered", help="A project whose events offer their own actions, with features.")
     ] = False,
+    saved: Annotated[
+        Path | None, typer.Option("--from", help="A saved Bandit or PairBandit that the project file is made for.")
+    ] = None,
 ) -> None:
-    """Write a commented example of a project file."""
+    """Write a commented example of a project file, or one that fits a saved bandit."""
     with _service_extra():
         from bandit_forest.service.config.project_file import example_project
+        from bandit_forest.service.config.project_text import project_text
 
+    text = example_project(is_offered=offered) if saved is None else project_text(_load_bandit(saved))
     try:
         with project.open("x", encoding="utf-8") as file:
-            file.write(example_project(is_offered=offered))
+            file.write(text)
     except OSError as error:
         raise InvalidArgumentError(f"'{project}' cannot be written: {error.strerror}.") from error
-    typer.echo(f"Written: {project}. Serve it with: bandit-forest serve {project}")
+    begin = "" if saved is None else f" --from {saved}"
+    typer.echo(f"Written: {project}. Serve it with: bandit-forest serve {project}{begin}")
 
 
 def serve(
@@ -138,9 +148,9 @@ def migrate(
     typer.echo(str(migrate_journal(_load(old), _load(new), dry_run=dry_run, progress=tell)))
 
 
-def list_actions(project: ProjectFile = _FILE) -> None:
+def list_actions(project: ProjectFile = _FILE, address: Address = None) -> None:
     """List the actions with their states."""
-    with _client(project) as client:
+    with _client(project, address) as client:
         listed = client.actions()
     for name, state in listed.items():
         typer.echo(f"{state:9} {name}")
@@ -148,26 +158,32 @@ def list_actions(project: ProjectFile = _FILE) -> None:
         typer.echo("The actions are offered by each event.", err=True)
 
 
-def add(name: ActionName, project: ProjectFile = _FILE) -> None:
+def add(name: ActionName, project: ProjectFile = _FILE, address: Address = None) -> None:
     """Add an action."""
-    with _client(project) as client:
+    with _client(project, address) as client:
         client.add_action(name)
 
 
-def disable(name: ActionName, project: ProjectFile = _FILE) -> None:
+def disable(name: ActionName, project: ProjectFile = _FILE, address: Address = None) -> None:
     """Take an action out of play for now."""
-    with _client(project) as client:
+    with _client(project, address) as client:
         client.disable_action(name)
 
 
-def enable(name: ActionName, project: ProjectFile = _FILE) -> None:
+def enable(name: ActionName, project: ProjectFile = _FILE, address: Address = None) -> None:
     """Bring a disabled action back."""
-    with _client(project) as client:
+    with _client(project, address) as client:
         client.enable_action(name)
 
 
+def remove(name: ActionName, project: ProjectFile = _FILE, address: Address = None) -> None:
+    """Take an action out of play for ever; its name is never used again."""
+    with _client(project, address) as client:
+        client.remove_action(name)
+
+
 @contextmanager
-def _client(project: Path) -> Iterator[Client]:
+def _client(project: Path, address: str | None) -> Iterator[Client]:
     """Lend a client of a project's running service, with the first key for administration that is at hand."""
     with _service_extra():
         import httpx
@@ -177,13 +193,21 @@ def _client(project: Path) -> Iterator[Client]:
     loaded = _load(project)
     names = [key.removeprefix("env:") for key in loaded.keys.admin if key.startswith("env:")]
     key = next((os.environ[name].strip() for name in names if name in os.environ), None)
-    address = f"http://{loaded.server.host}:{loaded.server.port}"
+    address = address or f"http://{loaded.server.host}:{loaded.server.port}"
     with Client(address, key=key) as client:
         try:
             yield client
         except httpx.TransportError as error:
             cure = f"start it with 'bandit-forest serve {project}'"
             raise BanditForestError(f"No service answers at {address} ({error}): {cure}.") from error
+
+
+def _load_bandit(file: Path) -> Bandit | PairBandit:
+    kinds: dict[str | None, type[Bandit] | type[PairBandit]] = {"Bandit": Bandit, "PairBandit": PairBandit}
+    kind = archive.read(file)[0].get("policy")
+    if kind not in kinds:
+        raise InvalidArgumentError(f"'{file}' holds a {kind}, and a Bandit or a PairBandit is needed.")
+    return kinds[kind].load(file)
 
 
 def _load(project: Path) -> Project:

@@ -56,6 +56,7 @@ def test_the_smallest_project_has_defaults() -> None:
         (("n_trees = 100", "n_trees = 0"), "n_trees", "[1, 1048576]"),
         (("n_trees = 100", "n_tree = 100"), "n_tree", "Did you mean 'n_trees'?"),
         (("[reward]", "[rewards]"), "[rewards]", "Did you mean 'reward'?"),
+        (('names = ["discount"', 'name = ["discount"'), "name =", "Did you mean 'names'?"),
         (("high = 1.0", "high = -1"), "high", "above 'low'"),
         (("window_seconds = 86400 ", "window_seconds = 0"), "window_seconds", "> 0.0"),
         (('on_duplicate = "refuse"', 'on_duplicate = "learn"'), "on_duplicate", "'refuse' or 'ignore'"),

@@ -200,3 +200,21 @@ def test_a_mark_that_is_not_whole_is_passed_over(tmp_path: Path, caplog: pytest.
         (tmp_path / MARK).write_bytes(content)
         assert verify(project).n_entries == n_entries
     assert caplog.text.count("is passed over") >= 3
+
+
+def test_a_start_on_a_damaged_journal_asks_for_a_backup_and_not_for_space(tmp_path: Path) -> None:
+    with opened(make_project(tmp_path / "whole")) as decider:
+        play(decider, 100)
+    told = []
+    for offset in range(0, 40_000, 2048):
+        folder = tmp_path / str(offset)
+        shutil.copytree(tmp_path / "whole", folder)
+        file = journal_files(folder)[-1]
+        content = bytearray(file.read_bytes())
+        content[offset : offset + 50] = b"\xff" * len(content[offset : offset + 50])
+        file.write_bytes(content)
+        try:
+            Decider.open(make_project(folder)).close()
+        except DamagedFileError as error:
+            told.append(str(error))
+    assert any(text.endswith(": put a backup back.") for text in told)

@@ -61,6 +61,27 @@ def test_decisions_have_the_version_of_the_model(tmp_path: Path) -> None:
     assert log.versions.tolist() == [None, 1, 2, 3, 4, 5]
 
 
+def test_all_that_were_enabled_are_available(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "data")
+    with opened(project) as decider:
+        decider.decide(context(1), event_id="before")
+        decider.add_action("d")
+        decider.decide(context(2), event_id="added")
+        decider.disable_action("a")
+        decider.decide(context(3), event_id="disabled")
+        decider.learn(context(4), action="a", reward=1, propensity=0.5, event_id="elsewhere")
+    export_journal(project, tmp_path / "events.parquet")
+    rows = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    assert {row["event_id"]: row["available_actions"] for row in rows} == {
+        "before": ["a", "b", "c"],
+        "added": ["a", "b", "c", "d"],
+        "disabled": ["b", "c", "d"],
+        "elsewhere": None,
+    }
+    log = read_export(tmp_path / "events.parquet")
+    assert log.action_names == ("a", "b", "c", "d")  # also those that were never taken
+
+
 def test_the_shadow_choice_is_a_column(tmp_path: Path) -> None:
     project = make_project(tmp_path / "data", mode="shadow")
     with opened(project) as decider:

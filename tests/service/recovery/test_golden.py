@@ -99,7 +99,7 @@ def test_the_forest_of_another_engine_learns_the_lessons_anew(
     check_events(project)
     with caplog.at_level(logging.WARNING):
         go_on(project)
-    sentence = f"ecisions before entry {seq + 1} were made by another growth rule and are not recomputed"
+    sentence = f"ecisions before entry {seq + 1} were made by another growth rule, or before a migration. They"
     assert sentence in caplog.text
     assert sentence in str(verify(project))
     assert len(journal_files(project.storage.folder)) == 2

@@ -185,8 +185,10 @@ class ParquetTable(FileSource):
         self.n_events = file.metadata.num_rows
         found: set[str] = set()
         if actions is None:
-            for batch in file.iter_batches(columns=[columns.action]):
-                found |= {action_name(value) for value in batch.column(0).unique().to_pylist()}
+            for batch in file.iter_batches(columns=list(filter(None, (columns.action, columns.available)))):
+                for column in batch.columns:
+                    names = column.flatten() if hasattr(column, "flatten") else column
+                    found |= {action_name(value) for value in names.unique().to_pylist() if value is not None}
         self.action_names = names_of(actions, found)
 
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:

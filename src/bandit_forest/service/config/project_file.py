@@ -24,13 +24,14 @@ from bandit_forest.service.config.access import Keys, Server
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, General, Limits, RewardRule, Storage, Table
 
-__all__ = ["example_project", "load_project", "parse_project"]
+__all__ = ["IN_FILE", "example_project", "load_project", "parse_project"]
 
 _NOT_IN_FILE = {
     *("n_variables", "n_context_variables", "n_action_variables", "n_actions", "n_threads"),
     *("variable_names", "action_names", "thresholds"),
 }
-_IN_FILE = {"n_bins": "bins"}  # names that are shorter in the file
+IN_FILE = {"n_bins": "bins"}
+"""Names of parameters that are shorter in the file."""
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 _INCOMPLETE = re.compile(r"Object missing required field `(.*)`")
 
@@ -48,6 +49,17 @@ class Document(Table, frozen=True):
     keys: Keys = Keys()
     limits: Limits = Limits()
     server: Server = Server()
+
+
+_TABLES: dict[str, type[Table]] = {
+    "project": General,
+    "actions": Actions,
+    "reward": RewardRule,
+    "storage": Storage,
+    "keys": Keys,
+    "limits": Limits,
+    "server": Server,
+}
 
 
 def example_project(*, is_offered: bool = False) -> str:
@@ -153,7 +165,7 @@ def _feature(values: dict[str, Any], table: str) -> Feature:
             refuse("kind", f"[{table}]", "one of " + ", ".join(f"'{kind}'" for kind in KINDS), kind)
         except InvalidArgumentError as error:
             raise _refused(error, table) from None
-    names = {_IN_FILE.get(field.name, field.name): field.name for field in fields(KINDS[kind])}
+    names = {IN_FILE.get(field.name, field.name): field.name for field in fields(KINDS[kind])}
     _check_names(values, ["kind", *names], table)
     given = {names[name]: value for name, value in values.items() if name != "kind"}
     made: Feature = _converted(given, KINDS[kind], table)
@@ -175,8 +187,7 @@ def _converted(values: Any, kind: Any, table: str) -> Any:
 def _explained(message: str, path: str) -> tuple[str, str]:
     """Return the path and the sentence of what is not of its type."""
     if unknown := _UNKNOWN.match(message):
-        tables = (Document, Actions, General, RewardRule, Storage, Keys, Limits, Server)
-        known = [name for table in tables for name in table.__struct_fields__]
+        known = list(_TABLES.get(path, Document).__struct_fields__)
         return f"{path}.{unknown[1]}".strip("."), _unknown(unknown[1], known, path)
     absent = _INCOMPLETE.match(message)
     if absent and not path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import InvalidArgumentError, shown
 from bandit_forest.service.config.project import Project
 
-__all__ = ["StorageIdentity", "adopt"]
+__all__ = ["StorageIdentity", "adopt", "check_saved"]
 
 _OLD_KINDS: dict[str, dict[str, Any]] = {
     "NumericField": {"kind": "numeric"},
@@ -66,19 +66,27 @@ def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
     stored, is_same_engine = identity.settings, identity.engine == _engine(identity.settings)
     if isinstance(stored, BanditSettings) and stored.warm_up_rule == "events":
         project = structs.replace(project, context=_as_in_0_1(project.context, stored.features or {}))
-    compared = _compared(project, stored)
-    differing = [one for one in compared if one[1] != one[2] and (is_same_engine or one[0] != "forest")]
-    if differing:
-        told = "; ".join(text for name, ours, theirs in differing for text in _differences(name, ours, theirs))
-        error = InvalidArgumentError(
-            f"The '{differing[0][0]}' of the project must be as when the storage folder was made: {told}. Change it "
-            "back, or carry the journal over with 'bandit-forest migrate OLD.toml NEW.toml'."
-        )
-        error.parameter = differing[0][0]
-        raise error
+    cure = "Change it back, or carry the journal over with 'bandit-forest migrate OLD.toml NEW.toml'"
+    compared = [one for one in _compared(project, stored) if is_same_engine or one[0] != "forest"]
+    _check_same(compared, "as when the storage folder was made", cure)
     if is_same_engine:
         return identity
     return StorageIdentity.of(replace(stored, forest=project.settings.forest), identity.base)
+
+
+def check_saved(project: Project, settings: BanditSettings | PairBanditSettings, name: str) -> None:
+    """Refuse a project that contradicts the settings of the saved bandit with which its folder is to begin."""
+    cure = f"'bandit-forest init --from {name} NEW.toml' writes a project file that fits"
+    _check_same(_compared(project, settings), f"as in the saved bandit '{name}'", cure)
+
+
+def _check_same(compared: Iterable[tuple[str, Any, Any]], rule: str, cure: str) -> None:
+    differing = [one for one in compared if one[1] != one[2]]
+    if differing:
+        told = "; ".join(text for one in differing for text in _differences(*one))
+        error = InvalidArgumentError(f"The '{differing[0][0]}' of the project must be {rule}: {told}. {cure}.")
+        error.parameter = differing[0][0]
+        raise error
 
 
 def _engine(settings: BanditSettings | PairBanditSettings) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.service.config.project import Project
 
-__all__ = ["bandit_from_bytes", "new_bandit"]
+__all__ = ["bandit_from_bytes", "new_bandit", "settings_of"]
 
 
 def new_bandit(settings: BanditSettings | PairBanditSettings) -> Bandit | PairBandit:
@@ -19,3 +21,10 @@ def new_bandit(settings: BanditSettings | PairBanditSettings) -> Bandit | PairBa
 def bandit_from_bytes(project: Project, data: bytes, name: str) -> Bandit | PairBandit:
     """Return the saved bandit of a project, or refuse it."""
     return (Bandit if project.offered is None else PairBandit).from_bytes(data, name)
+
+
+def settings_of(bandit: Bandit | PairBandit) -> BanditSettings | PairBanditSettings:
+    """Return the settings of a bandit, with the features that it has learned where none were declared."""
+    if isinstance(bandit, PairBandit):
+        return PairBanditSettings.of_bandit(bandit)
+    return replace(bandit.settings, features=bandit.features)

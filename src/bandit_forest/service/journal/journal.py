@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from bandit_forest.errors import DamagedFileError
 from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.checkpoints import Checkpointer
@@ -61,6 +62,8 @@ class Journal:
         try:
             self._open()
         except (OSError, sqlite3.Error) as error:
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+                raise DamagedFileError(f"The journal in '{folder}' is damaged ({error}): put a backup back.") from error
             if storage.full_disk == "refuse":
                 raise StorageError(f"The journal in '{folder}' cannot be opened ({error}): free some space.") from error
             _logger.error("The journal cannot be opened: %s. It is tried again.", error)

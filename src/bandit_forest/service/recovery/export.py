@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from bandit_forest.bandit.action_registry import ENABLED
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.evaluation.writers.export import write_events
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, REWARDED, WAITING
 from bandit_forest.service.domain.offers import OfferRecord
-from bandit_forest.service.journal.entries import DECIDE, EXPIRE, LEARN, REWARD, Entry
+from bandit_forest.service.journal.entries import (
+    ADD,
+    DECIDE,
+    DISABLE,
+    ENABLE,
+    EXPIRE,
+    LEARN,
+    REMOVE,
+    REWARD,
+    Entry,
+)
 from bandit_forest.service.journal.files import read_entries
-from bandit_forest.service.recovery.recover import journal_end
+from bandit_forest.service.recovery.recover import journal_end, open_folder
 
-__all__ = ["export_journal"]
+__all__ = ["export_journal", "with_available"]
+
+_CHANGES = (ADD, ENABLE, DISABLE, REMOVE)
 
 
 def export_journal(project: Project, path: str | os.PathLike[str], entries: Iterator[Entry] | None = None) -> int:
@@ -28,7 +41,8 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
     May be called while the service runs.
 
     Columns: `event_id`, `time` (of the decision), `state` ('waiting', 'rewarded', 'expired', 'learned'), `action`,
-    `propensity`, `available_actions` (a list, null when all that were enabled were available), `reward`, `reward_time`,
+    `propensity`, `available_actions` (a list: those of the request, or else all that were enabled), `reward`,
+    `reward_time`,
     `model_version` (of decisions: the number of this journal's lessons before it), `forest_action`,
     `forest_propensity`, `forest_value` (shadow mode), and `context.NAME` for each field. Where actions are offered,
     `action` and `available_actions` hold ids as texts, and there are `action.NAME` for each feature of the action that
@@ -47,11 +61,36 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
     if entries is None:
         journal_end(folder)
         entries = read_entries(folder)
+        if project.offered is None:
+            entries = with_available(entries, open_folder(project).empty_state().bandit.registry.states)
     try:
         read = _fixed if project.offered is None else _offered
         return write_events(_events(entries, read), project.context, path, offered=project.offered)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error
+
+
+def with_available(entries: Iterable[Entry], states: Mapping[str, str]) -> Iterator[Entry]:
+    """Yield entries in their order, with the actions that were enabled where all of those were available.
+
+    Parameters
+    ----------
+    entries
+        Entries of a journal from the first one on.
+    states
+        State of each action before.
+    """
+    enabled = {name: None for name, state in states.items() if state == ENABLED}
+    text = ""
+    for entry in entries:
+        if entry.kind in (ADD, ENABLE):
+            enabled[str(entry.action)] = None
+        elif entry.kind in (DISABLE, REMOVE):
+            enabled.pop(str(entry.action), None)
+        if entry.kind in _CHANGES or not text:
+            text = msgspec.json.encode(list(enabled)).decode()
+        is_open = entry.kind in (DECIDE, LEARN) and entry.available is None and entry.action in enabled
+        yield entry._replace(available=text) if is_open else entry
 
 
 def _events(entries: Iterator[Entry], read: Callable[[Entry], dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -95,8 +95,8 @@ def recover(folder: StorageFolder, *, until: int | None = None) -> Recovered:
     last = last_seq(folder.path) if until is None else until
     if folder.recomputed_from > 1:
         _logger.warning(
-            "Decisions before entry %d were made by another growth rule and are not recomputed: the forest learns the "
-            "lessons of the journal anew.",
+            "Decisions before entry %d were made by another growth rule, or before a migration. They are not "
+            "recomputed: the forest learns the lessons of the journal anew.",
             folder.recomputed_from,
         )
     state = newest_snapshot(folder.path, folder.project, folder.identity.engine, last) or folder.empty_state()

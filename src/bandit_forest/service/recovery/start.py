@@ -6,16 +6,15 @@ import hashlib
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 from bandit_forest import archive
-from bandit_forest.bandit.pairs import PairBandit
-from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.config.storage_identity import StorageIdentity
-from bandit_forest.service.domain.bandits import bandit_from_bytes
+from bandit_forest.service.config.storage_identity import StorageIdentity, check_saved
+from bandit_forest.service.domain.bandits import bandit_from_bytes, settings_of
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.files import create_file, journal_files
@@ -137,7 +136,8 @@ class Service:
 def begin_from(project: Project, file: Path) -> None:
     """Let the new storage folder of a project begin with a saved bandit.
 
-    The folder takes over what the bandit was made with; the project must not contradict it.
+    The folder takes over what the bandit was made with, and the features that it has learned. The project must not
+    contradict them.
     """
     folder = project.storage.folder
     if journal_files(folder):
@@ -149,8 +149,9 @@ def begin_from(project: Project, file: Path) -> None:
     bandit = bandit_from_bytes(project, data, str(file))
     if bandit.model.warm_up_left:
         raise InvalidArgumentError(f"'{file}' has not learned its features yet: serve it after its warm-up.")
+    settings = replace(settings_of(bandit), warm_up_events=project.warm_up_events)  # it is over
+    check_saved(project, settings, str(file))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     archive.write(folder / BASE, data)
-    settings = PairBanditSettings.of_bandit(bandit) if isinstance(bandit, PairBandit) else bandit.settings
     identity = StorageIdentity.of(settings, hashlib.sha256(data).hexdigest())
     create_file(folder, 1, identity.to_text())[0].close()

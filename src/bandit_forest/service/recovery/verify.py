@@ -31,7 +31,8 @@ class Verification(NamedTuple):
         )
         if self.recomputed_from > 1:
             first = self.recomputed_from
-            text += f" Decisions before entry {first} were made by another growth rule and are not recomputed."
+            text += f" Decisions before entry {first} were made by another growth rule, or before a migration. They "
+            text += "are not recomputed."
         return text
 
 

@@ -1,0 +1,108 @@
+"""A storage folder that begins with a saved bandit, and the project file that is made for one."""
+
+from __future__ import annotations
+
+import random
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from projects import opened
+
+from bandit_forest import Bandit, InvalidArgumentError, PairBandit
+from bandit_forest.bandit import CategoricalFeature, LabelsFeature, NumericFeature
+from bandit_forest.cli import main
+from bandit_forest.service.config.project import Project
+from bandit_forest.service.config.project_file import load_project, parse_project
+from bandit_forest.service.config.project_text import project_text
+from bandit_forest.service.config.tables import Storage
+from bandit_forest.service.recovery.start import begin_from
+from bandit_forest.service.recovery.verify import verify
+
+
+def visit(rng: random.Random) -> dict[str, Any]:
+    """Return a context with numbers, texts, flags, labels, moments, gaps, and a name with a space."""
+    return {
+        "age": rng.choice([None, rng.randint(18, 80)]),
+        "country of birth": rng.choice(["FR", "DE", "España"]),
+        "member": rng.random() < 0.5,
+        "tags": rng.sample(["new", "sale", "gift"], 2),
+        "seen": datetime(2026, 1, rng.randint(1, 28), rng.randint(0, 23), tzinfo=UTC),
+    }
+
+
+def learned_bandit(**options: Any) -> Bandit:
+    bandit, rng = Bandit(actions=["a", "b", "c"], warm_up_events=40, forest={"n_trees": 5}, **options), random.Random(1)
+    for _ in range(60):
+        bandit.learn(bandit.decide(visit(rng)), reward=bandit.reward_range[1] * rng.random())
+    bandit.remove_action("c")
+    return bandit
+
+
+def fitting(bandit: Bandit | PairBandit, folder: Path) -> Project:
+    return replace(parse_project(project_text(bandit), name="made.toml"), storage=Storage(folder=folder))
+
+
+def test_a_bandit_that_has_learned_its_features_can_be_served_with_them(tmp_path: Path) -> None:
+    bandit = learned_bandit(reward_range=(-1.5, 250.0))
+    bandit.save(tmp_path / "offers.bandit")
+    project = fitting(bandit, tmp_path / "data")
+    assert project.context == bandit.features
+    assert (project.action_names, project.reward.low, project.reward.high) == (("a", "b"), -1.5, 250.0)
+    begin_from(project, tmp_path / "offers.bandit")
+    rng = random.Random(2)
+    for _ in range(2):  # it starts again on the same folder
+        with opened(project) as decider:
+            given = {name: value for name, value in visit(rng).items() if name not in ("seen", "tags")}
+            decided = decider.decide(given | {"seen": "2026-01-02T03:04", "tags": ["new"]})
+            decider.reward(decided.event_id, 1.0)
+    assert verify(project).n_events == 62
+
+
+def test_what_does_not_fit_is_refused_before_there_is_a_folder(tmp_path: Path) -> None:
+    bandit = learned_bandit()
+    bandit.save(tmp_path / "offers.bandit")
+    project = fitting(bandit, tmp_path / "data")
+    wrong = replace(project, context={**project.context, "age": NumericFeature(n_bins=5)})
+    with pytest.raises(InvalidArgumentError) as refused:
+        begin_from(wrong, tmp_path / "offers.bandit")
+    assert str(refused.value).startswith("The 'context' of the project must be as in the saved bandit '")
+    assert "bandit-forest init --from" in str(refused.value)
+    assert not (tmp_path / "data").exists()
+    begin_from(replace(project, warm_up_events=7), tmp_path / "offers.bandit")  # the warm-up is over
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        {"x": NumericFeature(thresholds=(-1.5, 2e-7)), "y": NumericFeature(n_bins=3, missing=True)},
+        {'a "quoted" name': CategoricalFeature(values=("é", "\\", '"'), open=True, max_values=7)},
+        {"tags.x": LabelsFeature(labels=("one", "two"))},
+    ],
+)
+def test_every_feature_is_written_as_the_project_file_reads_it(features: dict[str, Any]) -> None:
+    bandit = Bandit(actions=["stay", 'say "go"'], features=features)
+    project = parse_project(project_text(bandit), name="made.toml")
+    assert project.context == features
+    assert project.action_names == ("stay", 'say "go"')
+
+
+def test_a_project_file_is_made_for_offered_actions_too(tmp_path: Path) -> None:
+    bandit = PairBandit(context_features={"age": "numeric"}, action_features={"price": "numeric"}, reward_range=(0, 9))
+    project = parse_project(project_text(bandit), name="made.toml")
+    assert (project.context, project.offered) == (bandit.context_features, bandit.action_features)
+    assert project.reward.high == 9.0
+
+
+def test_the_command_writes_it(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
+    learned_bandit().save(tmp_path / "offers.bandit")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["bandit-forest", "init", "--from", "offers.bandit", "offers.toml"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert "bandit-forest serve offers.toml --from offers.bandit" in capsys.readouterr().out
+    begin_from(load_project("offers.toml"), Path("offers.bandit"))
