@@ -133,11 +133,12 @@ class TreeView:
         Parameters
         ----------
         max_depth
-            Deeper rules are left out; all are shown when None.
+            Deeper rules are summed up in one line each; all are shown when None.
         """
+        ancestors = None
         if max_depth is not None:
-            max_depth = check_int(max_depth, "max_depth", "TreeView.to_text", low=0)
-        return "\n".join(self._lines(0, "", max_depth))
+            ancestors = self.nodes.ancestors(check_int(max_depth, "max_depth", "TreeView.to_text", low=0))
+        return "\n".join(self._lines(0, "", ancestors))
 
     def to_svg(self, *, max_depth: int = 4) -> str:
         """Draw the tree as SVG: tests from left to right, and what each leaf has found.
@@ -194,13 +195,16 @@ class TreeView:
         handed_on = (self.nodes.variable[nodes] >= 0) & (self.nodes.depth[nodes] + 1 == self.max_depth)
         return int(self.nodes.visits[nodes[~handed_on]].sum())
 
-    def _lines(self, node: int, indent: str, max_depth: int | None) -> Iterator[str]:
+    def _lines(self, node: int, indent: str, ancestors: NDArray[np.int64] | None) -> Iterator[str]:
+        """Yield the lines of a node; those below a node that is the ancestor of others are summed up."""
         variable = int(self.nodes.variable[node])
         if variable < 0:
             yield f"{indent}{self._conclusion(node)}"
             return
-        if max_depth is not None and self.nodes.depth[node] >= max_depth:
-            yield f"{indent}..."
+        below = np.flatnonzero(ancestors == node) if ancestors is not None else np.array([], dtype=np.intp)
+        if len(below) > 1:
+            box = self._sum_box(below)
+            yield f"{indent}{box.title}, {box.note.replace(' · ', ', ')}"
             return
         for value in (1, 0):
             child = int(self.nodes.child[node]) + value
@@ -209,7 +213,7 @@ class TreeView:
                 yield f"{condition}: {self._conclusion(child)}"
             else:
                 yield f"{condition}:"
-                yield from self._lines(child, indent + "  ", max_depth)
+                yield from self._lines(child, indent + "  ", ancestors)
 
     def _conclusion(self, node: int) -> str:
         remaining = self.nodes.open_actions(node)
