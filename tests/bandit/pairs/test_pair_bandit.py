@@ -1,6 +1,7 @@
 """PairBandit: offered actions with features, from the first event on."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -196,7 +197,13 @@ def test_an_explanation_tells_why_and_what_would_have_changed_it(bandit):
     told_of_three = bandit.explain(context, actions=[*actions, third])
     assert "action" in {change.side for change in told_of_three.changes}
     assert any(change.test.startswith("age < ") for change in told.changes)
-    assert "dear is ahead by its price" in told.to_text()
+    first, *lines = told.to_text().splitlines()
+    mean, propensity = told.mean_rewards["dear"], told.propensities["dear"]
+    assert first == f"dear: mean reward {mean:.3f}, drawn with probability {propensity:.3f}"
+    assert any(line.startswith("dear is ahead by its price") for line in lines)
+    assert not any("is drawn most" in line for line in lines)
+    tried = replace(told, propensities={"dear": 0.25, "cheap": 0.75})
+    assert "cheap is drawn most, because fewer rewards of actions like it are known" in tried.to_text()
     assert sum(told.propensities.values()) == pytest.approx(1.0)
 
 

@@ -56,7 +56,13 @@ class PairExplanation:
 
     def to_text(self) -> str:
         """Return the explanation as a few lines of text."""
-        lines = [f"{action}: {mean:.3f}" for action, mean in self.mean_rewards.items()]
+        lines = [
+            f"{action}: mean reward {mean:.3f}, drawn with probability {self.propensities[action]:.3f}"
+            for action, mean in self.mean_rewards.items()
+        ]
+        drawn = max(self.propensities, key=self.propensities.__getitem__)
+        if self.propensities[drawn] > self.propensities[self.best]:
+            lines.append(f"{drawn} is drawn most, because fewer rewards of actions like it are known")
         lines += [
             f"{self.best} is ahead by its {r.feature}: {r.difference:+.3f}" for r in self.reasons if r.difference > 0
         ]
