@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -70,8 +71,19 @@ std::span<const T> span_of(const In<T>& array) {
     return {array.data(), array.shape(0)};
 }
 
+// The codes of one context. What Python hands over has been checked; this is the last door before the memory of the core.
+inline std::span<const std::uint8_t> codes_of(const Row<std::uint8_t>& row, std::size_t n_variables) {
+    if (row.values.size() != n_variables) {
+        throw std::invalid_argument("a context has another number of variables");
+    }
+    return row.values;
+}
+
 // The available actions as sets, one for each row of a mask; a mask of no entries means all actions.
 inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const Row<bool>& mask) {
+    if (mask.values.size() % n_actions != 0) {
+        throw std::invalid_argument("a mask has another number of actions");
+    }
     const std::size_t words = words_for(n_actions);
     const std::size_t n_sets = std::max<std::size_t>(1, mask.values.size() / n_actions);
     std::vector<std::uint64_t> sets(n_sets * words, 0);

@@ -66,7 +66,7 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
             [](Self& self, const Row<std::uint8_t>& context, const Row<bool>& available) {
                 const auto set = available_of(self.policy.settings().n_actions, available);
                 const auto lock = lock_without_blocking<Lock>(self.mutex);
-                const Choice choice = self.policy.decide(context.values, set);
+                const Choice choice = self.policy.decide(codes_of(context, self.policy.settings().n_variables), set);
                 return std::make_pair(choice.action, choice.propensity);
             },
             "context"_a, "available"_a)
@@ -74,7 +74,7 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
             "learn",
             [](Self& self, const Row<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
                 const auto lock = lock_without_blocking<Lock>(self.mutex);
-                self.policy.learn(context.values, action, reward, propensity);
+                self.policy.learn(codes_of(context, self.policy.settings().n_variables), action, reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(

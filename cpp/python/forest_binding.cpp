@@ -81,9 +81,10 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
             "decide",
             [](Self& forest, const Row<std::uint8_t>& context, const Row<bool>& available,
                std::optional<std::uint64_t> key) {
+                const std::span<const std::uint8_t> codes = codes_of(context, forest.settings().n_variables);
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 const auto lock = lock_without_blocking<std::shared_lock<std::shared_mutex>>(forest.mutex());
-                const Choice choice = forest.decide_one(context.values, set, key);
+                const Choice choice = forest.decide_one(codes, set, key);
                 return std::make_pair(choice.action, choice.propensity);
             },
             "context"_a, "available"_a, "key"_a.none() = nb::none())
@@ -91,7 +92,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
             "learn",
             [](Self& forest, const Row<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
                 const auto lock = lock_without_blocking<std::unique_lock<std::shared_mutex>>(forest.mutex());
-                forest.learn_one(context.values, action, reward, propensity);
+                forest.learn_one(codes_of(context, forest.settings().n_variables), action, reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(
@@ -146,26 +147,29 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
         .def(
             "propensities",
             [](const Self& forest, const Row<std::uint8_t>& context, const Row<bool>& available) {
+                const std::span<const std::uint8_t> codes = codes_of(context, forest.settings().n_variables);
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 return as_array(read(forest, [&](const Growth&) {
-                    return forest.plan(context.values, set).probabilities;
+                    return forest.plan(codes, set).probabilities;
                 }));
             },
             "context"_a, "available"_a)
         .def(
             "votes",
             [](const Self& forest, const Row<std::uint8_t>& context, const Row<bool>& available) {
+                const std::span<const std::uint8_t> codes = codes_of(context, forest.settings().n_variables);
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 return as_array(read(forest, [&](const Growth& growth) {
-                    return growth.votes(forest.leaves(context.values), set);
+                    return growth.votes(forest.leaves(codes), set);
                 }));
             },
             "context"_a, "available"_a)
         .def(
             "mean_rewards",
             [](const Self& forest, const Row<std::uint8_t>& context) {
+                const std::span<const std::uint8_t> codes = codes_of(context, forest.settings().n_variables);
                 return as_array(read(forest, [&](const Growth& growth) {
-                    return growth.mean_rewards(context.values, forest.leaves(context.values));
+                    return growth.mean_rewards(codes, forest.leaves(codes));
                 }));
             },
             "context"_a)
@@ -189,9 +193,10 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
         .def(
             "explain",
             [](const Self& forest, const Row<std::uint8_t>& context, const Row<bool>& available) {
+                const std::span<const std::uint8_t> codes = codes_of(context, forest.settings().n_variables);
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 return read(forest, [&](const Growth&) {
-                           return ExplanationArrays(forest, context.values, set);
+                           return ExplanationArrays(forest, codes, set);
                        }).release();
             },
             "context"_a, "available"_a)
