@@ -305,3 +305,18 @@ def test_bins_are_learned_from_the_first_events(tmp_path):
             service.post("/v1/reward", {"event_id": decision["event_id"], "reward": 1})
         assert service.get("/v1/status")["warm_up_left"] == 0
         assert "age" in " ".join(one["name"] for one in service.get("/v1/importance")["variables"])
+
+
+LEARNED = {"action": "plus", "reward": 1.0, "propensity": 0.5}
+
+
+@pytest.mark.parametrize(("path", "body"), [("/v1/decide", {}), ("/v1/learn", LEARNED)])
+def test_an_unknown_feature_is_refused_with_the_nearest_name_alone_and_in_a_batch(service, path, body):
+    wrong, before = body | {"context": CONTEXT | {"agee": 1}}, service.state()
+    error = service.post(path, wrong, expect=422)["error"]
+    assert (error["code"], error["path"]) == ("invalid_request", "$.context.agee")
+    assert "did you mean 'age'?" in error["message"]
+    items = next(iter(service.post(f"{path}/batch", {"events": [wrong, wrong]}).values()))
+    assert [item["error"]["path"] for item in items] == [f"$.events[{number}].context.agee" for number in range(2)]
+    assert all("did you mean 'age'?" in item["error"]["message"] for item in items)
+    assert service.state() == before
