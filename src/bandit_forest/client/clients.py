@@ -56,6 +56,9 @@ def _as_method(method: Method, make: Callable[..., Any]) -> Method:
 class Client:
     """Ask a decision service, and wait for its answers.
 
+    When no service answers, `httpx.TransportError` is raised. A request with an `event_id` of your own can then be sent
+    again: the same request gets the same answer.
+
     Parameters
     ----------
     address
