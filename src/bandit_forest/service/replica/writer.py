@@ -5,20 +5,25 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.journal.entries import LEARN, REWARD
+from bandit_forest.service.operations.results import Answer
 from bandit_forest.service.replica import store
 from bandit_forest.service.replica.rows import DecisionRow, OutcomeRow
 
-__all__ = ["Asked", "Stored", "Writer"]
+__all__ = ["Answers", "Asked", "Item", "Stored", "Writer"]
 
 _logger = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 0.2
+
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
 
 class Stored(Commit):
@@ -37,21 +42,25 @@ class Stored(Commit):
         return super().outcome()
 
 
+class Item(NamedTuple, Generic[AnyAnswer]):
+    """A checked request, alone or in a batch: what is stored of it, and how it is answered."""
+
+    answer: AnyAnswer
+    """The answer, where the database knew nothing of the event."""
+    settle: Callable[[Answers], object]
+    """Corrects the answer by what is stored, or raises the refusal."""
+    decision: DecisionRow | None = None
+    outcome: OutcomeRow | None = None
+
+
 @dataclass(kw_only=True, eq=False)
 class Asked:
-    """Rows that one request asks to be stored, and what is done with the answer of the database."""
+    """Items that one request asks to be stored, and what is done with the answers of the database."""
 
-    decisions: list[DecisionRow] = field(default_factory=list)
-    learned: list[OutcomeRow] = field(default_factory=list)
-    rewards: list[OutcomeRow] = field(default_factory=list)
+    items: Sequence[Item[Any]]
     then: Callable[[Answers], object]
     """Called in the thread of the writer, before anybody is told."""
     commit: Stored = field(default_factory=Stored)
-
-    @property
-    def size(self) -> int:
-        """Number of operations."""
-        return len(self.decisions) + len(self.rewards)
 
 
 @dataclass(kw_only=True)
@@ -61,7 +70,7 @@ class Answers:
     known: dict[str, DecisionRow]
     """Decisions that were there before."""
     ended: set[str]
-    """Events that have ended with this group; each is told to the first who asks."""
+    """Ids of events that ended with this group; `take` returns True once for each."""
     outcomes: dict[str, tuple[str | None, float | None]]
     """Kind and reward of what became of other events before."""
 
@@ -101,7 +110,7 @@ class Writer:
         """Queue rows to be stored; return the commit to wait for."""
         with self._changed:
             self._asked.append(asked)
-            self.queued += asked.size
+            self.queued += len(asked.items)
             self._changed.notify()
         return asked.commit
 
@@ -117,7 +126,7 @@ class Writer:
             while not self._try(group) and not self._is_closing and self._keeps:
                 time.sleep(_RETRY_SECONDS)
             with self._changed:
-                self.queued -= sum(asked.size for asked in group)
+                self.queued -= sum(len(asked.items) for asked in group)
 
     @property
     def _keeps(self) -> bool:
@@ -161,10 +170,11 @@ class Writer:
         return True
 
     def _store(self, group: list[Asked]) -> Answers:
-        decisions = [row for asked in group for row in asked.decisions]
-        learned = [row for asked in group for row in asked.learned]
-        rewards = [row for asked in group for row in asked.rewards]
-        ids = [row.event_id for row in learned + rewards]
+        items = [item for asked in group for item in asked.items]
+        decisions = [item.decision for item in items if item.decision is not None]
+        outcomes = [item.outcome for item in items if item.outcome is not None]
+        learned, rewards = ([row for row in outcomes if row.kind == kind] for kind in (LEARN, REWARD))
+        ids = [row.event_id for row in outcomes]
         with self._database.pool.connection() as connection, connection.transaction():
             known = store.insert_decisions(connection, decisions) if decisions else {}
             ended = store.insert_learned(connection, learned) if learned else set()
