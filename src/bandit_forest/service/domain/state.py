@@ -38,8 +38,8 @@ def fingerprint(context: dict[str, Any] | msgspec.Raw, *others: object) -> int:
 
     Examples
     --------
-    >>> mark = fingerprint({"age": 1, "city": "Nice"})
-    >>> mark == fingerprint({"city": "Nice", "age": 1}) == fingerprint(msgspec.Raw(b'{"age":1,"city":"Nice"}'))
+    >>> crc = fingerprint({"age": 1, "city": "Nice"})
+    >>> crc == fingerprint({"city": "Nice", "age": 1}) == fingerprint(msgspec.Raw(b'{"age":1,"city":"Nice"}'))
     True
     """
     return crc32(_encode((context, others)))

@@ -19,6 +19,7 @@ from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError, other_request, too_many_waiting
 from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import ContextValues, DecideItem, invalid
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "check_same",
     "count_duplicate",
     "known_event",
+    "make_room",
     "new_event_id",
     "request_fingerprint",
 ]
@@ -56,8 +58,8 @@ class NewEvent(NamedTuple):
     available: Available
     available_json: str | None
     """Names of the available actions, as the journal has them; None: all that are enabled."""
-    own: tuple[int, float] | None
-    """In shadow mode, the index of what the application has chosen, and its propensity."""
+    application_choice: tuple[int, float] | None
+    """In shadow mode, the index of the action that the application has chosen, and its propensity."""
     fingerprint: int
 
 
@@ -66,18 +68,29 @@ def known_event(service: ServiceContext, event_id: str | None) -> Event | None:
     return None if event_id is None else service.state.event(check_event_id(event_id))
 
 
-def check_same(service: ServiceContext, known: NewEvent | Event, mark: int) -> None:
+def check_same(service: ServiceContext, known: NewEvent | Event, crc: int) -> None:
     """Refuse a request whose fingerprint is not that of the request which made the event."""
-    if mark != known.fingerprint:
+    if crc != known.fingerprint:
         raise other_request(known.event_id, service.journal.tail)
 
 
 def check_room(service: ServiceContext, *, n_before: int) -> None:
-    """Refuse a new event when too many wait, if the project says so; before it, `n_before` more will be waiting."""
+    """Refuse a new event when `waiting_events` events wait and the project refuses then.
+
+    `n_before` new events of the same batch come before it.
+    """
     limits = service.project.limits
     n_kept = 0 if limits.waiting_full == "expire" else len(service.state.waiting)
     if n_kept + n_before >= limits.waiting_events:
         raise too_many_waiting(limits.waiting_events)
+
+
+def make_room(service: ServiceContext, n_new: int) -> bool:
+    """End the wait of the oldest events early when there is no room for new ones; return whether any ended."""
+    n_too_many = len(service.state.waiting) + n_new - service.project.limits.waiting_events
+    if n_too_many > 0:
+        expire_early(service, n_too_many)
+    return n_too_many > 0
 
 
 def count_duplicate(service: ServiceContext, event_id: str, first: float | None, commit: Commit | None = None) -> None:
@@ -97,17 +110,17 @@ def check_decide(state: State, request: DecideItem) -> NewEvent:
         if not all(map(state.bandit.registry.is_enabled, names)):
             raise invalid("$.available_actions", "a list of names of enabled actions, at least one", names)
         available, available_json = state.bandit.registry.available(names), msgspec.json.encode(names).decode()
-    own = _check_own(state, request, available)
-    name, mark = request.event_id or new_event_id(), request_fingerprint(request, json)
-    return NewEvent(name, context, json.decode(), available, available_json, own, mark)
+    choice = _application_choice(state, request, available)
+    name, crc = request.event_id or new_event_id(), request_fingerprint(request, json)
+    return NewEvent(name, context, json.decode(), available, available_json, choice, crc)
 
 
 def request_fingerprint(request: DecideItem, context: bytes) -> int:
     """Return the fingerprint of a request with the JSON of its context; in shadow mode a missing propensity is 1."""
-    own = (
-        None if request.action is None else (request.action, 1.0 if request.propensity is None else request.propensity)
-    )
-    return fingerprint(msgspec.Raw(context), request.available_actions, own)
+    choice = None
+    if request.action is not None:
+        choice = (request.action, 1.0 if request.propensity is None else request.propensity)
+    return fingerprint(msgspec.Raw(context), request.available_actions, choice)
 
 
 def new_event_id() -> str:
@@ -120,7 +133,7 @@ def new_event_id() -> str:
 
 
 def check_context(state: State, context: dict[str, Any] | ContextValues) -> tuple[EncodedContext, bytes]:
-    """Check a context; return what is to be remembered of it, and its JSON for the journal and a fingerprint."""
+    """Return the encoded context, and its JSON for the journal and the fingerprint."""
     try:
         encoded = _read_context(state.bandit.model, context)
     except FeatureError as error:
@@ -211,8 +224,8 @@ def check_action(state: State, name: str) -> int:
     return state.bandit.registry.indices[name]
 
 
-def _check_own(state: State, request: DecideItem, available: Available) -> tuple[int, float] | None:
-    """Check what the application has chosen: needed in shadow mode, refused otherwise."""
+def _application_choice(state: State, request: DecideItem, available: Available) -> tuple[int, float] | None:
+    """Check the action that the application has chosen, and return it: needed in shadow mode, refused otherwise."""
     action, propensity = request.action, request.propensity
     if state.project.mode != "shadow":
         if action is not None or propensity is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -21,21 +20,19 @@ from bandit_forest.service.operations.checks import (
     check_room,
     check_same,
     known_event,
+    make_room,
     request_fingerprint,
 )
-from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import DecideItem, DecideRequest
 from bandit_forest.service.operations.results import Decision, DecisionBatch, Result
 
 __all__ = ["decide", "decide_many", "estimates_of"]
 
-_Known = TypeVar("_Known", NewEvent, Event)
-
 
 def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
     """Decide one event; a known one gets the decision that it got before."""
     service.check_storage()
-    asked = _check(service, request, n_before=0)
+    asked = _check(service, request, {})
     event = asked if isinstance(asked, Event) else _decide_new(service, [asked])[asked.event_id]
     answer = _answer(service, event)
     if request.mean_rewards:
@@ -46,45 +43,30 @@ def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
 def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
     """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
     service.check_storage()
-    new: dict[str, NewEvent] = {}
-    asked = each(items, "events", lambda item: _check_item(service, item, new))
+    new: dict[str | None, NewEvent] = {}
+    asked = each(items, "events", lambda item: _check(service, item, new))
     decided = _decide_new(service, list(new.values()))
     events = [decided[one.event_id] if isinstance(one, NewEvent) else one for one in asked]
     answers = [_answer(service, one) if isinstance(one, Event) else one for one in events]
     return Result(DecisionBatch(answers), service.journal.tail)
 
 
-def _check_item(service: ServiceContext, item: DecideItem, new: dict[str, NewEvent]) -> NewEvent | Event:
-    """Check an item of a batch; an event that is new to the service is noted, once."""
-    if item.event_id is not None and item.event_id in new:
-        return _check_known(service, item, new[item.event_id])
-    asked = _check(service, item, n_before=len(new))
-    if isinstance(asked, NewEvent):
-        new[asked.event_id] = asked
-    return asked
-
-
-def _check(service: ServiceContext, request: DecideItem, *, n_before: int) -> NewEvent | Event:
-    """Check a request; return the event when it is known already. Before it, `n_before` more will be waiting."""
-    known = known_event(service, request.event_id)
+def _check(service: ServiceContext, request: DecideItem, new: dict[str | None, NewEvent]) -> NewEvent | Event:
+    """Check a request; return its event, which is noted in `new` when neither the service nor the batch knows it."""
+    known = new.get(request.event_id) or known_event(service, request.event_id)
     if known is not None:
-        return _check_known(service, request, known)
-    check_room(service, n_before=n_before)
-    return check_decide(service.state, request)
-
-
-def _check_known(service: ServiceContext, request: DecideItem, known: _Known) -> _Known:
-    """Return a known event, unless the request is another one than that which made it, or is malformed."""
-    _, json = check_context(service.state, request.context)
-    check_same(service, known, request_fingerprint(request, json))
-    return known
+        _, json = check_context(service.state, request.context)
+        check_same(service, known, request_fingerprint(request, json))
+        return known
+    check_room(service, n_before=len(new))
+    asked = check_decide(service.state, request)
+    new[asked.event_id] = asked
+    return asked
 
 
 def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, Event]:
     """Draw, apply and record new decisions, in order; the oldest that wait make room."""
-    n_too_many = len(service.state.waiting) + len(new) - service.project.limits.waiting_events
-    if n_too_many > 0:
-        expire_early(service, n_too_many)
+    make_room(service, len(new))
     now, seq = service.now(), service.state.seq
     events: dict[str, Event] = {}
     entries: list[Entry] = []
@@ -114,14 +96,14 @@ def _make(
 ) -> tuple[Event, Entry]:
     """Make the event and the entry of a decision; in shadow mode the application's choice is the decision."""
     names, version = service.bandit.registry.names, service.bandit.model.version
-    action, propensity = drawn if new.own is None else new.own
+    action, propensity = drawn if new.application_choice is None else new.application_choice
     n_available = len(new.available.indices)
     context = new.context
     if isinstance(context, dict) and service.bandit.model.policy is not None:  # made in the midst of the batch
         context = service.bandit.model.encoded(context)
     event = Event(new.event_id, now, context, action, propensity, n_available, version, fingerprint=new.fingerprint)
     entry = Entry(seq, now, DECIDE, new.event_id, names[action], propensity, None, new.json, new.available_json)
-    if new.own is None:
+    if new.application_choice is None:
         return event, entry
     name = names[drawn[0]]
     value = (estimates_of(service, new.context) or {}).get(name)

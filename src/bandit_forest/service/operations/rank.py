@@ -20,9 +20,9 @@ from bandit_forest.service.operations.checks import (
     check_room,
     check_same,
     known_event,
+    make_room,
     new_event_id,
 )
-from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import RankRequest
 from bandit_forest.service.operations.results import Rank, Ranked, RankedBatch, Result
 
@@ -48,13 +48,13 @@ def _rank(service: ServiceContext, request: RankRequest) -> Ranked:
     event = known_event(service, request.event_id)
     offer, context, actions = check_offer(service.state, request.context, request.actions)
     n_ranked = check_n_ranked(request.n_ranked, len(offer.ids))
-    mark = fingerprint(msgspec.Raw(context), msgspec.Raw(actions), n_ranked)
+    crc = fingerprint(msgspec.Raw(context), msgspec.Raw(actions), n_ranked)
     if event is None:
         check_room(service, n_before=0)
         name = request.event_id or new_event_id()
-        event = _rank_new(service, name, offer, n_ranked, mark, (context, actions))
+        event = _rank_new(service, name, offer, n_ranked, crc, (context, actions))
     else:
-        check_same(service, event, mark)
+        check_same(service, event, crc)
     answer = _answer(event)
     if request.mean_rewards:
         answer.mean_rewards = _estimates(service.state, offer)
@@ -62,12 +62,10 @@ def _rank(service: ServiceContext, request: RankRequest) -> Ranked:
 
 
 def _rank_new(
-    service: ServiceContext, name: str, offer: Offer, n_ranked: int | None, mark: int, json: tuple[bytes, bytes]
+    service: ServiceContext, name: str, offer: Offer, n_ranked: int | None, crc: int, json: tuple[bytes, bytes]
 ) -> Event:
     """Draw, apply and record a ranking by the event's name; the oldest event that waits makes room."""
-    n_too_many = len(service.state.waiting) + 1 - service.project.limits.waiting_events
-    if n_too_many > 0:
-        expire_early(service, n_too_many)
+    if make_room(service, 1):
         offer = _read_again(service.state, offer)
     model, now, (context, actions) = service.state.pairs.model, service.now(), json
     order, propensities = model.rank(offer, name)
@@ -80,7 +78,7 @@ def _rank_new(
         propensities[first],
         len(offer.ids),
         model.version,
-        fingerprint=mark,
+        fingerprint=crc,
         offer=EventOffer(offer.ids, offer.actions, propensities, ranked),
     )
     record = _encode(OfferRecord(msgspec.Raw(actions), propensities, order, n_ranked)).decode()

@@ -122,12 +122,12 @@ def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewa
 def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest, work: Work) -> Learned:
     state, event_id = service.state, request.event_id
     read = _read(state, request)  # before its fingerprint: a malformed request is refused, whatever it asks for
-    mark = fingerprint(msgspec.Raw(read.json), request.action, request.propensity, request.reward)
+    crc = fingerprint(msgspec.Raw(read.json), request.action, request.propensity, request.reward)
     known = known_event(service, event_id)
     if known is not None:
         if known.state == WAITING:
             raise decided_here(known.event_id)
-        if known.state == LEARNED and known.fingerprint != mark:
+        if known.state == LEARNED and known.fingerprint != crc:
             message = f"The event '{event_id}' was learned from another request: give this one an event_id of its own."
             raise ServiceError("event_conflict", message, path="$.event_id", commit=service.journal.tail)
         return Learned(_finished(service, known.event_id).event_id, ignored=True)
@@ -138,7 +138,7 @@ def _learn(service: ServiceContext, request: LearnRequest | LearnOfferedRequest,
         action, index, n_available = str(request.action[ID]), 0, 1
     name, value, propensity = event_id or new_event_id(), check_reward(state, request.reward), request.propensity
     event = Event(name, work.now, read.context, index, propensity, n_available, 0, LEARNED, value, work.now)
-    event = replace(event, fingerprint=mark, offer=read.offer)
+    event = replace(event, fingerprint=crc, offer=read.offer)
     entry = Entry(work.next_seq, work.now, LEARN, name, action, propensity, value, read.json.decode(), read.available)
     work.add(entry, state.add_foreign(event))
     return Learned(name, ignored=False)

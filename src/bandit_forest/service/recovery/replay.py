@@ -94,8 +94,8 @@ def _ranked(state: State, entry: Entry, *, is_recomputed: bool) -> tuple[Event, 
     record, model = OfferRecord.from_text(_text(entry.available)), state.pairs.model
     context, actions = msgspec.json.decode(_text(entry.context)), record.offered
     offer = state.pairs.read(context, actions, "rank")
-    mark = fingerprint(context, actions, record.n_ranked)
-    event = replace(_event_with_offer(entry, offer, record), model_version=model.version, fingerprint=mark)
+    crc = fingerprint(context, actions, record.n_ranked)
+    event = replace(_event_with_offer(entry, offer, record), model_version=model.version, fingerprint=crc)
     known = record.order, record.propensities
     return event, is_recomputed and model.rank(offer, event.event_id) != known
 
@@ -109,8 +109,8 @@ def _foreign_offered(state: State, entry: Entry) -> Event:
     record = OfferRecord.from_text(_text(entry.available))
     context, actions = msgspec.json.decode(_text(entry.context)), record.offered
     event = _event_with_offer(entry, state.pairs.read(context, actions, "learn"), record)
-    mark = fingerprint(context, actions[0], entry.propensity, entry.reward)
-    return replace(event, state=LEARNED, reward=entry.reward, reward_time=entry.time, fingerprint=mark)
+    crc = fingerprint(context, actions[0], entry.propensity, entry.reward)
+    return replace(event, state=LEARNED, reward=entry.reward, reward_time=entry.time, fingerprint=crc)
 
 
 def _event_with_offer(entry: Entry, offer: Offer, record: OfferRecord) -> Event:

@@ -149,7 +149,7 @@ def _decided(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -
 def _row(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -> DecisionRow:
     """Return what is stored of a decision; in shadow mode the application's choice is the decision."""
     model, names = service.bandit.model, service.bandit.registry.names
-    action, propensity = drawn if new.own is None else new.own
+    action, propensity = drawn if new.application_choice is None else new.application_choice
     row = DecisionRow(
         new.event_id,
         DECIDE,
@@ -162,7 +162,7 @@ def _row(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -> De
         new.json,
         new.available_json,
     )
-    if new.own is None:
+    if new.application_choice is None:
         return row
     name, means = names[drawn[0]], estimates_of(service, new.context)
     value = None if means is None else means.get(name)
@@ -183,7 +183,7 @@ def _learned(service: ReplicaContext, request: LearnRequest) -> Item[Learned]:
     _, json = check_context(state, request.context)
     n_available = len(state.bandit.registry.enabled.indices)
     action, propensity = request.action, request.propensity
-    mark = fingerprint(msgspec.Raw(json), action, propensity, request.reward)
-    row = DecisionRow(event_id, LEARN, state.seq, 0, action, propensity, n_available, mark, json.decode())
+    crc = fingerprint(msgspec.Raw(json), action, propensity, request.reward)
+    row = DecisionRow(event_id, LEARN, state.seq, 0, action, propensity, n_available, crc, json.decode())
     answer = Learned(event_id, ignored=False)
     return Item(answer, partial(fill_learned, service, answer, row), row, OutcomeRow(event_id, LEARN, value))
