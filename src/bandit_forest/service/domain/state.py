@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable
 from functools import cached_property
@@ -105,9 +104,7 @@ class State:
         event = self.waiting.pop(event_id)
         self._remember(event.ended(state, reward, time))
         lesson = self._lesson(event, reward)
-        weight = 1.0 / max(event.n_available * event.propensity, sys.float_info.min)
-        self.statistics.add_reward(time, _counted(event), lesson.reward, weight=weight)
-        self._compare(event, lesson.reward)
+        self._count_reward(event, lesson.reward, time)
         return lesson
 
     def add_expiry(self, event_id: str, reward: float | None, time: float) -> AnyLesson | None:
@@ -143,10 +140,12 @@ class State:
             return Lesson(event.context, chosen, scaled, event.propensity)
         return PairLesson(event.context, offer.actions[chosen], offer.ids[chosen], scaled, event.propensity)
 
-    def _compare(self, event: Event, reward: float) -> None:
-        """Count the event for the policies that might have decided it instead."""
+    def _count_reward(self, event: Event, reward: float, time: float) -> None:
+        """Count a reward in [0, 1], also for the policies that might have decided the event instead."""
         uniform, forest = self.statistics.uniform, self.statistics.forest
-        uniform.add(reward, uniform_weight(event.propensity, event.n_available, largest=uniform.largest_weight))
+        weight = uniform_weight(event.propensity, event.n_available, largest=uniform.largest_weight)
+        uniform.add(reward, weight)
+        self.statistics.add_reward(time, _counted(event), reward, weight=weight[0])
         if event.forest_action is not None:
             agrees, largest = event.forest_action == event.action, forest.largest_weight
             forest.add(reward, forest_weight(event.propensity, event.n_available, agrees=agrees, largest=largest))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from typing import Any
 
@@ -14,7 +13,6 @@ __all__ = ["PROPENSITY_BOUNDS", "Histogram", "Statistics", "TimeBucket"]
 
 PROPENSITY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 1.0)
 _FIRST_SECONDS = 10
-_TRUNCATION = 3.0
 _MOST_BUCKETS = 240
 
 
@@ -128,12 +126,7 @@ class Statistics:
         self._bucket(time).decisions[action] += 1
 
     def add_reward(self, time: float, action: int, reward: float, *, weight: float) -> None:
-        """Count a reward in [0, 1], with its weight for uniform play.
-
-        The weight is truncated at a multiple of the square root of the number of rewards (Ionides, 2008): the share of
-        one reward whose action was as good as impossible goes to zero, and so does the bias.
-        """
-        weight = min(weight, _TRUNCATION * math.sqrt(self.total.n_rewards + 1))
+        """Count a reward in [0, 1], with its weight for uniform play."""
         self.rewards_of[action] += 1
         self.reward_sum_of[action] += reward
         self.total.add_reward(reward, weight)
