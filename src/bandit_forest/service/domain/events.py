@@ -7,9 +7,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from bandit_forest.bandit.model import Lesson
+from bandit_forest.bandit.pairs.model import PairLesson
 from bandit_forest.service.domain.offers import EventOffer
 
-__all__ = ["EXPIRED", "LEARNED", "REWARDED", "WAITING", "Event"]
+__all__ = ["EXPIRED", "LEARNED", "REWARDED", "WAITING", "AnyLesson", "Event"]
+
+AnyLesson = Any  # Lesson or PairLesson, as the bandit takes it
 
 WAITING, REWARDED, EXPIRED, LEARNED = "waiting", "rewarded", "expired", "learned"
 
@@ -21,7 +25,7 @@ class Event(Struct, frozen=True, gc=False):  # a collection of garbage would loo
     time: float
     """When it was decided, or learned if it was decided elsewhere."""
     context: bytes | dict[str, Any]
-    """Its bits, a byte each; or as it came, while the bins are learned."""
+    """Encoded context, one byte per variable; the mapping as given while features are learned."""
     action: int
     """Its index; of an event with an offer, its place there."""
     propensity: float
@@ -43,6 +47,13 @@ class Event(Struct, frozen=True, gc=False):  # a collection of garbage would loo
     def ended(self, state: str, reward: float | None, time: float) -> Event:
         """Return the event after its wait."""
         return replace(self, state=state, reward=reward, reward_time=time)
+
+    def lesson(self, reward: float) -> AnyLesson:
+        """Return the lesson of the event; its reward is in [0, 1]."""
+        offer, chosen = self.offer, self.action
+        if offer is None:
+            return Lesson(self.context, chosen, reward, self.propensity)
+        return PairLesson(self.context, offer.actions[chosen], offer.ids[chosen], reward, self.propensity)
 
     def remembered(self) -> Event:
         """Return the event without the actions that were offered, which take much memory."""

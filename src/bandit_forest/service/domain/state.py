@@ -11,21 +11,18 @@ from zlib import crc32
 import msgspec
 
 from bandit_forest.bandit import Bandit
-from bandit_forest.bandit.model import Lesson
 from bandit_forest.bandit.pairs import PairBandit
-from bandit_forest.bandit.pairs.model import PairLesson
 from bandit_forest.evaluation.statistics.comparison import forest_weight, uniform_weight
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.domain.events import EXPIRED, REWARDED, Event
+from bandit_forest.service.domain.events import EXPIRED, REWARDED, AnyLesson, Event
 from bandit_forest.service.domain.statistics import Statistics
 from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
 from bandit_forest.service.journal.journal import Journal
 
-__all__ = ["AnyLesson", "ServiceContext", "State", "fingerprint"]
+__all__ = ["ServiceContext", "State", "fingerprint"]
 
-AnyLesson = Any  # Lesson or PairLesson, as the bandit takes it
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 _RECENT = 20
@@ -47,12 +44,13 @@ def fingerprint(context: dict[str, Any] | msgspec.Raw, *others: object) -> int:
 class State:
     """A bandit, and the events that wait for a reward or are remembered: a function of the journal's entries in order.
 
-    What it is told has been checked. Lessons are returned instead of learned, so that a batch learns them together.
+    Arguments have been checked by the operation. Lessons are returned instead of learned, so that a batch learns them
+    together.
 
     Parameters
     ----------
     project
-        What is decided.
+        Project whose events are decided.
     bandit
         The bandit before the first entry.
     """
@@ -103,7 +101,7 @@ class State:
         """Record the reward of a waiting event, and return its lesson."""
         event = self.waiting.pop(event_id)
         self._remember(event.ended(state, reward, time))
-        lesson = self._lesson(event, reward)
+        lesson = event.lesson(self.learner.rewards.scale(reward))
         self._count_reward(event, lesson.reward, time)
         return lesson
 
@@ -122,7 +120,7 @@ class State:
         self._remember(event)
         if event.offer is None:
             self.bandit.model.see(event.context)
-        return self._lesson(event, event.reward)
+        return event.lesson(self.learner.rewards.scale(event.reward))
 
     def change_action(self, kind: str, name: str) -> None:
         """Add, enable, disable or remove an action."""
@@ -133,12 +131,6 @@ class State:
             REMOVE: self.bandit.remove_action,
         }
         changes[kind](name)
-
-    def _lesson(self, event: Event, reward: float) -> AnyLesson:
-        scaled, offer, chosen = self.learner.rewards.scale(reward), event.offer, event.action
-        if offer is None:
-            return Lesson(event.context, chosen, scaled, event.propensity)
-        return PairLesson(event.context, offer.actions[chosen], offer.ids[chosen], scaled, event.propensity)
 
     def _count_reward(self, event: Event, reward: float, time: float) -> None:
         """Count a reward in [0, 1], also for the policies that might have decided the event instead."""
@@ -200,7 +192,7 @@ class ServiceContext:
 
     @property
     def n_waiting(self) -> int:
-        """How many events wait for their reward."""
+        """Number of events that wait for their reward."""
         return len(self.state.waiting)
 
     @property
@@ -245,3 +237,14 @@ class ServiceContext:
             return self.journal.tail
         self.state.seq, self.state.time = entries[-1].seq, entries[-1].time
         return self.journal.append(entries)
+
+    def change_action(self, kind: str, name: str) -> tuple[str, Commit]:
+        """Change and record an action, unless it has that state already; return its state, and what to wait for."""
+        self.check_storage()
+        registry = self.bandit.registry
+        before = registry.state(name)
+        self.state.change_action(kind, name)
+        after = str(registry.state(name))
+        if after != before:
+            self.record([Entry(self.state.seq + 1, self.now(), kind, action=name)])
+        return after, self.journal.tail

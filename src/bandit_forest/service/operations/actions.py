@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-
 from bandit_forest.bandit.errors import ActionError, CapacityError, UnknownActionError
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
-from bandit_forest.service.journal.commits import Commit
-from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE, Entry
+from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE
 from bandit_forest.service.operations.requests import ActionRequest, invalid
 from bandit_forest.service.operations.results import ActionChange, Result
 
-__all__ = ["add_action", "change_action", "disable_action", "enable_action", "remove_action"]
+__all__ = ["add_action", "disable_action", "enable_action", "remove_action"]
 
 _PATH = "$.name"
 
@@ -39,25 +36,9 @@ def remove_action(service: ServiceContext, request: ActionRequest) -> Result[Act
     return _change(service, REMOVE, request.name)
 
 
-@singledispatch
-def change_action(service: ServiceContext, kind: str, name: str) -> tuple[str, Commit]:
-    """Apply a change and record it, unless the action is so already; return its state, and what to wait for.
-
-    A replica has a way of its own.
-    """
-    service.check_storage()
-    registry = service.bandit.registry
-    before = registry.state(name)
-    service.state.change_action(kind, name)
-    after = str(registry.state(name))
-    if after != before:
-        service.record([Entry(service.state.seq + 1, service.now(), kind, action=name)])
-    return after, service.journal.tail
-
-
 def _change(service: ServiceContext, kind: str, name: str) -> Result[ActionChange]:
     try:
-        after, commit = change_action(service, kind, name)
+        after, commit = service.change_action(kind, name)
     except UnknownActionError as error:
         raise ServiceError("unknown_action", str(error), path=_PATH) from None
     except CapacityError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bandit_forest.service.domain.state import AnyLesson, ServiceContext
+from bandit_forest.service.domain.events import AnyLesson
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import Entry
 
@@ -15,7 +16,7 @@ class Work:
     Parameters
     ----------
     service
-        Where they are recorded and learned.
+        Service that records the entries and learns the lessons.
     """
 
     def __init__(self, service: ServiceContext) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from typing import cast
 
 from bandit_forest.service.domain.state import ServiceContext, State
+from bandit_forest.service.errors import StorageError
+from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.journal import Journal
 from bandit_forest.service.replica.applying import apply_lessons
 from bandit_forest.service.replica.rows import LessonRow
-from bandit_forest.service.replica.store import Database
+from bandit_forest.service.replica.store import Database, on_one_line
 from bandit_forest.service.replica.writer import Writer
 
 __all__ = ["ReplicaContext"]
@@ -62,3 +65,18 @@ class ReplicaContext(ServiceContext):
         """Apply all lessons that there are."""
         while self.apply(*self.fetch()):
             pass
+
+    def change_action(self, kind: str, name: str) -> tuple[str, Commit]:
+        """Append a change that the newest lessons allow, and wait until this replica has applied it."""
+        try:
+            self.catch_up()
+            registry = self.bandit.registry
+            tried = deepcopy(registry)
+            getattr(tried, kind)(name)  # its methods are named like the kinds of lessons
+            after = str(tried.state(name))
+            if after != registry.state(name):
+                self.database.change(kind, name)
+                self.catch_up()
+        except self.database.error as error:
+            raise StorageError(f"The database cannot be written now ({on_one_line(error)}).") from error
+        return after, self.journal.tail

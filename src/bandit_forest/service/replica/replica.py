@@ -12,9 +12,9 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
 from bandit_forest.service.domain.bandits import new_bandit
 from bandit_forest.service.domain.state import State
+from bandit_forest.service.recovery.file_actions import changes_by_file
 from bandit_forest.service.recovery.snapshot_taking import SnapshotTaker
 from bandit_forest.service.recovery.snapshots import SnapshotData, pack_snapshot, unpack_snapshot
-from bandit_forest.service.replica.changes import follow_file
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.learner import Learner
 from bandit_forest.service.replica.store import Database, on_one_line
@@ -54,7 +54,7 @@ class Replica:
         replica = cls(context, learner, identity.engine)
         try:
             context.catch_up()
-            follow_file(context)
+            _follow_file(context)
         except BaseException:
             replica.stop()
             raise
@@ -120,3 +120,10 @@ def recover(project: Project, database: Database, engine: str) -> State:
 def first_state(project: Project, database: Database) -> State:
     """Return the state before the first lesson."""
     return State(project, new_bandit(open_identity(project, database).settings))
+
+
+def _follow_file(context: ReplicaContext) -> None:
+    """Append what the actions of the project file ask for; replicas that start together may ask twice."""
+    for change in changes_by_file(context.state, list(context.project.action_names)):
+        context.database.change(*change)
+    context.catch_up()
