@@ -56,7 +56,7 @@ class Request:
         self.headers = headers
         self.keep_alive = keep_alive
         self.body = b""
-        self.refusal: Exception | None = None
+        self.refusal: ServiceError | None = None
         """Why it is refused before its body is looked at."""
 
 
@@ -81,7 +81,7 @@ class Reply:
     commit
         Commit that the response waits for; None: nothing.
     error
-        The refusal that it tells of.
+        Error that the reply reports; None: success.
     headers
         Other headers of a refusal, such as the methods that are allowed.
     """
@@ -120,13 +120,13 @@ class Reply:
 
 
 class LaterReply(Reply):
-    """A response that a thread makes."""
+    """An answer, or a response as it is, that a thread makes."""
 
     __slots__ = ("_future",)
 
-    def __init__(self, make: Callable[[], Response]) -> None:
+    def __init__(self, make: Callable[[], object]) -> None:
         super().__init__(None)
-        self._future = asyncio.get_running_loop().run_in_executor(None, make)
+        self._future = asyncio.get_running_loop().run_in_executor(None, lambda: Reply(make()).response())
 
     def when_ready(self, call: Callable[[], None]) -> None:
         """Call when the thread is done."""
@@ -137,9 +137,8 @@ class LaterReply(Reply):
         return self._future.result()
 
 
-def refuse(error: Exception, headers: bytes = b"") -> Reply:
+def refuse(error: ServiceError, headers: bytes = b"") -> Reply:
     """Return the reply of a refusal."""
-    assert isinstance(error, ServiceError)
     return Reply(refusal(error), error.commit, error, headers)
 
 

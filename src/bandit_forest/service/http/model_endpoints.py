@@ -15,7 +15,7 @@ from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.messages import LaterReply, Reply, Response
 from bandit_forest.service.operations.requests import invalid
 
-__all__ = ["Importance", "importance", "model", "shown", "tree"]
+__all__ = ["Importance", "importance", "model", "raw_response", "tree"]
 
 
 class Share(Struct):
@@ -36,10 +36,10 @@ def importance(service: ServiceContext) -> Reply:
     """Answer which features and variables matter."""
     forest, learner = _forest(service), service.state.learner
 
-    def make() -> Response:
+    def make() -> Importance:
         shares = zip(forest.variable_names, forest.variable_importance().tolist(), strict=True)
         features = learner.importance() if isinstance(learner, Bandit) else _of_both_sides(learner)
-        return Reply(Importance(_sorted(features), _sorted(dict(shares)))).response()
+        return Importance(_sorted(features), _sorted(dict(shares)))
 
     return LaterReply(make)
 
@@ -56,7 +56,7 @@ def tree(service: ServiceContext, text: str) -> Reply:
 
     def make() -> Response:
         view = tree_in_units(forest.tree(number), learner.rewards)
-        return shown(view.to_svg().encode(), "image/svg+xml")
+        return raw_response(view.to_svg().encode(), "image/svg+xml")
 
     return LaterReply(make)
 
@@ -66,10 +66,10 @@ def model(service: ServiceContext) -> Reply:
     _forest(service)
     parts = service.state.learner.parts()
     more = 'content-disposition: attachment; filename="model.bandit"\r\n'
-    return LaterReply(lambda: shown(pack_bandit(parts), "application/octet-stream", more))
+    return LaterReply(lambda: raw_response(pack_bandit(parts), "application/octet-stream", more))
 
 
-def shown(content: bytes, media_type: str, more: str = "") -> Response:
+def raw_response(content: bytes, media_type: str, more: str = "") -> Response:
     """Return a response that is not JSON; `more` are other headers."""
     return Response(content, 200, f"content-type: {media_type}\r\n{more}".encode())
 

@@ -11,7 +11,7 @@ from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError, StorageError
 from bandit_forest.service.http.messages import LaterReply, Reply
 from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, exposition
-from bandit_forest.service.http.model_endpoints import Importance, importance, model, shown, tree
+from bandit_forest.service.http.model_endpoints import Importance, importance, model, raw_response, tree
 from bandit_forest.service.operations.evaluation import evaluation
 from bandit_forest.service.operations.explain import explain
 from bandit_forest.service.operations.explain_offer import explain_offer
@@ -81,7 +81,7 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ReadEndpoint(
             "/v1/evaluation",
             "Estimate what uniform play, and in shadow mode the forest, would have earned",
-            lambda _: _evaluation(service),
+            lambda _: LaterReply(evaluation(service)),
             Evaluation,
         ),
         ReadEndpoint(
@@ -133,16 +133,10 @@ def _ready(service: ServiceContext) -> Reply:
 
 def _metrics(service: ServiceContext, measures: Measures) -> Reply:
     told, make = status(service), evaluation(service)
-    return LaterReply(lambda: shown(exposition(told, make(), measures), CONTENT_TYPE))
-
-
-def _evaluation(service: ServiceContext) -> Reply:
-    make = evaluation(service)
-    return LaterReply(lambda: Reply(make()).response())
+    return LaterReply(lambda: raw_response(exposition(told, make(), measures), CONTENT_TYPE))
 
 
 def _explain(service: ServiceContext, event_id: str) -> Reply:
     if service.project.offered is None:
         return Reply(explain(service, event_id))
-    make = explain_offer(service, event_id)
-    return LaterReply(lambda: Reply(make()).response())
+    return LaterReply(explain_offer(service, event_id))
