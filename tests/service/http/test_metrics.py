@@ -106,9 +106,9 @@ def test_the_propensities_are_a_histogram():
 
 
 def test_latencies_fall_into_their_buckets():
-    measures = Measures()
+    measures = Measures(["/v1/decide"])
     for seconds in (0.0005, 0.0006, 0.3, 60.0):
-        measures.latency_of("/v1/decide").observe(seconds)
+        measures.latencies["/v1/decide"].observe(seconds)
     measures.refusals["late_reward"] += 1
     told = samples(exposition(status(), NOTHING, measures))
 

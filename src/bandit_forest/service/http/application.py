@@ -9,7 +9,7 @@ from bandit_forest.service.dashboard.files import page_files
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.authentication import Access
-from bandit_forest.service.http.endpoints import ENDPOINTS, OFFERED_ENDPOINTS, Endpoint, JsonEndpoint, endpoints_of
+from bandit_forest.service.http.endpoints import ENDPOINTS, OFFERED_ENDPOINTS, Endpoint, JsonEndpoint
 from bandit_forest.service.http.messages import Reply, Request, Response, refuse
 from bandit_forest.service.http.metrics import Measures
 from bandit_forest.service.http.openapi import describe
@@ -33,22 +33,23 @@ class DecisionApplication:
     """
 
     def __init__(self, context: ServiceContext, endpoints: Sequence[Endpoint] | None = None) -> None:
-        project, self.measures = context.project, Measures()
-        self._endpoints = endpoints = endpoints_of(project) if endpoints is None else endpoints
+        project = context.project
+        if endpoints is None:
+            endpoints = ENDPOINTS if project.offered is None else OFFERED_ENDPOINTS
+        self._endpoints = endpoints
         self._posts = {endpoint.path: JsonEndpoint(endpoint, context) for endpoint in endpoints}
+        self.measures = Measures(self._posts)
         self._gets = {endpoint.path: endpoint for endpoint in read_endpoints(context, self.measures)}
-        pages = {path: Page(content, media_type) for path, (content, media_type) in page_files().items()}
-        self._pages = pages
-        public = frozenset({"/healthz", "/readyz", *pages})
+        self._pages = {path: Page(content, media_type) for path, (content, media_type) in page_files().items()}
+        readable = (path for path, endpoint in self._gets.items() if endpoint.is_public)
+        self._public = frozenset({*readable, *self._pages})
         self._access = Access(
             project.keys,
             requests_per_second=project.limits.requests_per_second,
-            public=public,
+            public=self._public,
             hosts=project.server.known_hosts(with_keys=bool(project.keys.decide or project.keys.admin)),
         )
-        self._latencies = {path: self.measures.latency_of(path) for path in self._posts}
         self._context = context
-        self._public = public
 
     def admit(self, request: Request) -> None:
         """Refuse a request whose head has come."""
@@ -68,8 +69,8 @@ class DecisionApplication:
         """Measure what is sent."""
         if response.code is not None:
             self.measures.refusals[response.code] += 1
-        if request is not None and request.path in self._latencies:
-            self._latencies[request.path].observe(monotonic() - request.began)
+        if request is not None and request.path in self.measures.latencies:
+            self.measures.latencies[request.path].observe(monotonic() - request.began)
 
     def _read(self, request: Request) -> Reply:
         """Answer a request that changes nothing."""

@@ -8,7 +8,6 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
 from bandit_forest.service.http.messages import Reply, Request
@@ -16,7 +15,7 @@ from bandit_forest.service.operations import actions, decide, rank, reward
 from bandit_forest.service.operations.requests import invalid_type, with_typed_context
 from bandit_forest.service.operations.results import Result
 
-__all__ = ["ENDPOINTS", "OFFERED_ENDPOINTS", "Endpoint", "JsonEndpoint", "endpoints_of"]
+__all__ = ["ENDPOINTS", "OFFERED_ENDPOINTS", "Endpoint", "JsonEndpoint"]
 
 _NOT_JSON = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
@@ -79,11 +78,6 @@ OFFERED_ENDPOINTS = (
     Endpoint("/v1/learn/batch", reward.learn_offered_many, items="events"),
 )
 """What a project with offered actions answers."""
-
-
-def endpoints_of(project: Project) -> tuple[Endpoint, ...]:
-    """Return the endpoints of a project."""
-    return ENDPOINTS if project.offered is None else OFFERED_ENDPOINTS
 
 
 class JsonEndpoint:

@@ -23,15 +23,17 @@ _PREFIX = "bandit_forest_"
 
 
 class Measures:
-    """Latencies and refusals of the requests, since start."""
+    """Latencies and refusals of the requests, since start.
 
-    def __init__(self) -> None:
-        self.latencies: dict[str, Histogram] = {}
+    Parameters
+    ----------
+    paths
+        Paths whose latencies are measured.
+    """
+
+    def __init__(self, paths: Iterable[str] = ()) -> None:
+        self.latencies = {path: Histogram(_SECONDS) for path in paths}
         self.refusals: Counter[str] = Counter()
-
-    def latency_of(self, path: str) -> Histogram:
-        """Return the latencies of a path."""
-        return self.latencies.setdefault(path, Histogram(_SECONDS))
 
 
 def exposition(status: Status, evaluation: Evaluation, measures: Measures) -> bytes:
@@ -129,7 +131,7 @@ def _histograms(status: Status, measures: Measures) -> Iterator[Metric]:
     yield refusals
     text = "Time from the head of a request to its answer, durable journal included."
     seconds = HistogramMetricFamily(_PREFIX + "request_seconds", text, labels=["path"])
-    for path, latency in list(measures.latencies.items()):  # the service goes on meanwhile
+    for path, latency in measures.latencies.items():
         seconds.add_metric([path], _buckets(latency.bounds, latency.counts), latency.sum)
     yield seconds
 
