@@ -13,7 +13,7 @@ from bandit_forest.service.journal.connections import connect
 from bandit_forest.service.journal.files import journal_files, read_entries
 from bandit_forest.service.journal.integrity import MARK
 from bandit_forest.service.recovery.recover import BASE, journal_end
-from bandit_forest.service.recovery.snapshots import snapshot_files
+from bandit_forest.service.recovery.snapshots import files_of, snapshot_files
 
 __all__ = ["back_up", "make_folder"]
 
@@ -60,12 +60,10 @@ def _copy_journal(file: Path, folder: Path) -> None:
 
 def _copy_snapshot(source: Path, folder: Path) -> None:
     """Copy the last snapshot; when the service has just replaced it by newer ones, take those."""
-    while files := snapshot_files(source):
+    while snapshots := snapshot_files(source):
         try:
-            for suffix in (".bandit", ".bf"):
-                if files[-1].with_suffix(suffix).exists():
-                    shutil.copy2(files[-1].with_suffix(suffix), folder)
-            shutil.copy2(files[-1], folder)
+            for file in files_of(snapshots[-1]):
+                shutil.copy2(file, folder)
         except FileNotFoundError:
             continue
         return

@@ -22,6 +22,7 @@ from bandit_forest.service.domain.state import State
 
 __all__ = [
     "SnapshotData",
+    "files_of",
     "load_snapshot",
     "pack_snapshot",
     "remove_leftovers",
@@ -36,6 +37,7 @@ VERSION = 4
 _KEPT = 2
 _CHUNK = 500  # events turned into JSON at a time, so that decisions get their turn between
 _BANDIT = ".bandit"
+_BANDITS = (_BANDIT, ".bf")  # the second of earlier versions
 
 
 class SnapshotData(NamedTuple):
@@ -69,9 +71,8 @@ def write_snapshot(taken: SnapshotData, folder: Path) -> None:
     archive.write(name.with_suffix(_BANDIT), bandit)
     archive.write(name.with_suffix(".json"), rest)
     for old in snapshot_files(folder)[:-_KEPT]:
-        old.unlink(missing_ok=True)
-        for suffix in (_BANDIT, ".bf"):
-            old.with_suffix(suffix).unlink(missing_ok=True)
+        for file in reversed(files_of(old)):
+            file.unlink(missing_ok=True)
 
 
 def pack_snapshot(taken: SnapshotData) -> tuple[bytes, bytes]:
@@ -85,6 +86,15 @@ def pack_snapshot(taken: SnapshotData) -> tuple[bytes, bytes]:
 def snapshot_files(folder: Path) -> list[Path]:
     """Return the snapshots of a folder, oldest first."""
     return sorted(folder.glob("snapshot-*.json"))
+
+
+def files_of(snapshot: Path) -> list[Path]:
+    """Return the files of a snapshot, the one that makes it last.
+
+    Written and copied in this order and removed in the other, a snapshot that is seen is whole, also after a crash.
+    """
+    bandits = (snapshot.with_suffix(suffix) for suffix in _BANDITS)
+    return [*(file for file in bandits if file.exists()), snapshot]
 
 
 def load_snapshot(file: Path, project: Project, engine: str) -> State:
@@ -119,7 +129,7 @@ def remove_leftovers(folder: Path) -> None:
     """Remove what a killed process was writing, and bandits without their second file."""
     for leftover in folder.glob(".*.tmp"):
         leftover.unlink()
-    for suffix in (_BANDIT, ".bf"):
+    for suffix in _BANDITS:
         for file in folder.glob(f"snapshot-*{suffix}"):
             if not file.with_suffix(".json").exists():
                 file.unlink()
