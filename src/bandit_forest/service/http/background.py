@@ -1,4 +1,4 @@
-"""What the service does without being asked: end waits that are over, and take snapshots."""
+"""Background work: expire events whose window is over, and take snapshots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["run_background"]
 _PAUSE_SECONDS = 1.0
 _AT_ONCE = 100
 
-_log = logging.getLogger("bandit_forest.service")
+_logger = logging.getLogger(__name__)
 
 
 async def run_background(service: Service) -> None:
@@ -27,4 +27,4 @@ async def run_background(service: Service) -> None:
             if service.snapshot_due:
                 await asyncio.to_thread(service.snapshot())
         except (OSError, ServiceError) as error:
-            _log.error("What the service does in the background failed and will be tried again: %s", error)
+            _logger.error("What the service does in the background failed and will be tried again: %s", error)

@@ -22,7 +22,7 @@ _logger = logging.getLogger(__name__)
 
 _MOST_HEAD_BYTES = 65_536
 _SLICE_BYTES = 8192  # read at once, so that a head is seen to be too large before it has ended
-_LOOKS = 4  # at a connection, within the time that it has for a request
+_CHECKS = 4  # of a connection, within the time that it has for a request
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
             return
         self._connections.add(self)
         self._expect()
-        self._look()
+        self._check_deadlines()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """Forget a connection."""
@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
         return self._is_answering
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come."""
+        """Parse received bytes, 8 KiB at a time."""
         for start in range(0, len(data), _SLICE_BYTES):
             self._read(data[start : start + _SLICE_BYTES])
         if self._whole and not self._is_closing:
@@ -227,8 +227,8 @@ class Connection(asyncio.Protocol):
         """Start the time limit of the client anew."""
         self._deadline = self._loop.time() + self._limits.request_seconds
 
-    def _look(self) -> None:
-        """Close a connection that is late: with a request, or with taking any more of an answer."""
+    def _check_deadlines(self) -> None:
+        """Abort the connection when a request, or the reading of an answer, takes longer than `request_seconds`."""
         now, unsent = self._loop.time(), self._transport.get_write_buffer_size()
         if unsent == 0 or unsent < self._unsent:
             self._taken = now
@@ -237,4 +237,4 @@ class Connection(asyncio.Protocol):
         if late:
             self._transport.abort()
         else:
-            self._timer = self._loop.call_later(self._limits.request_seconds / _LOOKS, self._look)
+            self._timer = self._loop.call_later(self._limits.request_seconds / _CHECKS, self._check_deadlines)
