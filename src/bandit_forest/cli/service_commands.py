@@ -95,7 +95,7 @@ def export(
 
     loaded, entries = _load(project), None
     if loaded.storage.is_shared:
-        from bandit_forest.service.replica.verify import read_events
+        from bandit_forest.service.replica.export import read_events
 
         entries = read_events(loaded)
     typer.echo(f"Events written: {export_journal(loaded, table, entries)}")

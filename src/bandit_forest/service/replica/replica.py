@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from functools import partial
 from typing import Self
 
 from bandit_forest.errors import DamagedFileError, refuse
@@ -20,13 +21,13 @@ from bandit_forest.service.replica.learner import Learner
 from bandit_forest.service.replica.store import Database, on_one_line
 from bandit_forest.service.replica.writer import Writer
 
-__all__ = ["Replica", "first_state", "open_identity", "recover"]
+__all__ = ["Replica", "open_identity", "recover"]
 
-_log = logging.getLogger("bandit_forest.service")
+_logger = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.02
-_LOOK_SECONDS = 5.0
-_LOOK_REST = 20  # times as long as counting took, so that it takes little of the database
+_COUNT_SECONDS = 5.0
+_COUNT_REST = 20  # times as long as counting took, so that it takes little of the database
 
 
 class Replica:
@@ -43,7 +44,7 @@ class Replica:
         database = Database(project.storage)
         try:
             identity = open_identity(project, database)
-            state = recover(project, database, identity.engine)
+            state = recover(project, database, identity)
             snapshot_seq = state.seq
             writer, learner = Writer(database, project), Learner(database, project)
         except BaseException:
@@ -68,19 +69,19 @@ class Replica:
 
     async def run_background(self) -> None:
         """Follow the lessons and take snapshots for ever; a failure is logged and tried again."""
-        next_look = 0.0
+        next_count = 0.0
         while True:
             try:
                 more = self.context.apply(*await asyncio.to_thread(self.context.fetch))
-                if time.monotonic() >= next_look:
-                    seconds = await self._look()
-                    next_look = time.monotonic() + max(_LOOK_SECONDS, _LOOK_REST * seconds)
+                if time.monotonic() >= next_count:
+                    seconds = await self._count_waiting()
+                    next_count = time.monotonic() + max(_COUNT_SECONDS, _COUNT_REST * seconds)
                 await asyncio.sleep(0 if more else _POLL_SECONDS)
             except self.context.database.error as error:
-                _log.error("The lessons cannot be read, and will be asked for again: %s", on_one_line(error))
+                _logger.error("The lessons cannot be read, and will be asked for again: %s", on_one_line(error))
                 await asyncio.sleep(_POLL_SECONDS * 10)
 
-    async def _look(self) -> float:
+    async def _count_waiting(self) -> float:
         """Count the events that wait, and keep a snapshot when one is due; return the seconds that counting took."""
         context, window, began = self.context, self.context.project.reward.window_seconds, time.monotonic()
         context.waiting_count = await asyncio.to_thread(context.database.n_waiting, window)
@@ -107,19 +108,14 @@ def open_identity(project: Project, database: Database) -> StorageIdentity:
     return identity
 
 
-def recover(project: Project, database: Database, engine: str) -> State:
+def recover(project: Project, database: Database, identity: StorageIdentity) -> State:
     """Return the state of the newest snapshot that is whole and of this engine; an empty one when there is none."""
     for version, rest, bandit in database.latest_snapshots():
         try:
-            return unpack_snapshot(rest, lambda bandit=bandit: bandit, f"snapshot {version}", project, engine)  # type: ignore[misc]
+            return unpack_snapshot(rest, partial(bytes, bandit), f"snapshot {version}", project, identity.engine)
         except DamagedFileError as error:
-            _log.warning("A snapshot is passed over: %s", error)
-    return first_state(project, database)
-
-
-def first_state(project: Project, database: Database) -> State:
-    """Return the state before the first lesson."""
-    return State(project, new_bandit(open_identity(project, database).settings))
+            _logger.warning("A snapshot is passed over: %s", error)
+    return State(project, new_bandit(identity.settings))
 
 
 def _follow_file(context: ReplicaContext) -> None:

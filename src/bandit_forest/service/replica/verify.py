@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
@@ -10,14 +9,14 @@ import msgspec
 
 from bandit_forest.errors import DamagedFileError
 from bandit_forest.service.config.project import Project
+from bandit_forest.service.domain.bandits import new_bandit
 from bandit_forest.service.domain.state import State
-from bandit_forest.service.journal.entries import DECIDE, Entry
 from bandit_forest.service.replica.applying import apply_lessons
-from bandit_forest.service.replica.replica import first_state, open_identity, recover
+from bandit_forest.service.replica.replica import open_identity, recover
 from bandit_forest.service.replica.rows import DecisionRow
 from bandit_forest.service.replica.store import Database
 
-__all__ = ["ReplicaVerification", "read_events", "verify_database"]
+__all__ = ["ReplicaVerification", "verify_database"]
 
 _AT_ONCE = 1000
 
@@ -47,9 +46,10 @@ def verify_database(project: Project) -> ReplicaVerification:
     database = Database(project.storage)
     try:
         last = database.last_version()
-        rebuilt = first_state(project, database)
+        identity = open_identity(project, database)
+        rebuilt = State(project, new_bandit(identity.settings))
         n_decisions = _rebuild(rebuilt, database, last)
-        recovered = recover(project, database, open_identity(project, database).engine)
+        recovered = recover(project, database, identity)
         snapshot_version = recovered.seq
         _go_on(recovered, database, last)
     finally:
@@ -60,23 +60,6 @@ def verify_database(project: Project) -> ReplicaVerification:
             f"all {last} lessons."
         )
     return ReplicaVerification(last, n_decisions, snapshot_version, rebuilt.bandit.model.version)
-
-
-def read_events(project: Project) -> Iterator[Entry]:
-    """Yield what was decided and how it ended, as the entries of a journal; events that ended first come first."""
-    database = Database(project.storage)
-    try:
-        for seq, (decided, row, outcome, ended) in enumerate(database.events()):
-            chosen = (row.kind, row.event_id, row.action, row.propensity)
-            forest = (row.forest_action, row.forest_propensity, row.forest_value)
-            entry = Entry(seq, decided, *chosen, None, row.context, row.available, *forest)
-            if row.kind == DECIDE:
-                yield entry
-            if outcome is not None and ended is not None:
-                end = Entry(seq, ended, outcome.kind, row.event_id) if row.kind == DECIDE else entry
-                yield end._replace(reward=outcome.reward)
-    finally:
-        database.close()
 
 
 def _rebuild(state: State, database: Database, last: int) -> int:

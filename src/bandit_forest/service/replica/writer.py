@@ -138,13 +138,13 @@ class Writer:
             while not self._asked and not self._is_closing:
                 if self.failure is not None and not self._keeps:
                     self._changed.wait(_RETRY_SECONDS)
-                    self._look()
+                    self._probe()
                 else:
                     self._changed.wait()
             group, self._asked = self._asked, []
             return group
 
-    def _look(self) -> None:
+    def _probe(self) -> None:
         """Clear the failure when the database is back, so that requests are taken again."""
         try:
             self._database.last_version()
