@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import field
 
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.pairs.model import ID
@@ -17,7 +17,7 @@ from bandit_forest.service.config.tables import Actions, General, Limits, Reward
 __all__ = ["Project"]
 
 
-class Project(Struct, frozen=True, kw_only=True):
+class Project(General, frozen=True, kw_only=True):
     """A project, made of the tables of its file.
 
     Parameters
@@ -39,9 +39,6 @@ class Project(Struct, frozen=True, kw_only=True):
     context: dict[str, Feature]
     actions: Actions | None = None
     offered: dict[str, Feature] | None = None
-    name: str = "bandit-forest"
-    mode: str = "decide"
-    warm_up_events: int = 1000
     reward: RewardRule = RewardRule()
     forest: dict[str, Any] = field(default_factory=dict)
     storage: Storage = Storage()
@@ -50,7 +47,7 @@ class Project(Struct, frozen=True, kw_only=True):
     server: Server = Server()
 
     def __post_init__(self) -> None:
-        General(name=self.name, mode=self.mode, warm_up_events=self.warm_up_events)
+        super().__post_init__()
         if not self.context:
             rule = "at least one feature, such as [context.age] with kind = 'numeric'"
             refuse("context", "[project]", rule, self.context)
@@ -58,6 +55,11 @@ class Project(Struct, frozen=True, kw_only=True):
         if not self.server.is_loopback and not (self.keys.decide and self.keys.admin):
             rule = "a loopback address such as '127.0.0.1', unless [keys] has both 'decide' and 'admin' keys"
             refuse("host", "[server]", rule, self.server.host)
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether each event offers its own actions."""
+        return self.offered is not None
 
     @property
     def action_names(self) -> tuple[str, ...]:

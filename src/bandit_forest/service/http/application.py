@@ -35,7 +35,7 @@ class DecisionApplication:
     def __init__(self, context: ServiceContext, endpoints: Sequence[Endpoint] | None = None) -> None:
         project = context.project
         if endpoints is None:
-            endpoints = ENDPOINTS if project.offered is None else OFFERED_ENDPOINTS
+            endpoints = OFFERED_ENDPOINTS if project.is_offered else ENDPOINTS
         self._endpoints = endpoints
         self._posts = {endpoint.path: JsonEndpoint(endpoint, context) for endpoint in endpoints}
         self.measures = Measures(self._posts)
@@ -79,8 +79,8 @@ class DecisionApplication:
         if path in self._posts:
             return _not_allowed(request.method, b"POST")
         if path in _ALL_PATHS:
-            kinds = ("fixed", "offered by each event")
-            here, there = kinds if self._context.project.offered is None else reversed(kinds)
+            kinds = ("offered by each event", "fixed")
+            here, there = kinds if self._context.project.is_offered else reversed(kinds)
             message = f"{path} is for projects whose actions are {there}; those of this one are {here}."
             raise ServiceError("wrong_project", message)
         if endpoint is None and path not in self._pages and path != "/openapi.json":

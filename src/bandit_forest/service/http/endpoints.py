@@ -96,7 +96,7 @@ class JsonEndpoint:
         self._service = service
         self._items = endpoint.items
         kind = endpoint.request
-        typed = with_typed_context(kind, service.project.context) if service.project.offered is None else kind
+        typed = kind if service.project.is_offered else with_typed_context(kind, service.project.context)
         self._decode_one = msgspec.json.Decoder(kind).decode
         self._decode = msgspec.json.Decoder(typed if endpoint.items is None else endpoint.batch_of(typed)).decode
         if endpoint.items is not None:

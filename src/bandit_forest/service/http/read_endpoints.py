@@ -137,6 +137,6 @@ def _metrics(service: ServiceContext, measures: Measures) -> Reply:
 
 
 def _explain(service: ServiceContext, event_id: str) -> Reply:
-    if service.project.offered is None:
-        return Reply(explain(service, event_id))
-    return LaterReply(explain_offer(service, event_id))
+    if service.project.is_offered:
+        return LaterReply(explain_offer(service, event_id))
+    return Reply(explain(service, event_id))

@@ -64,7 +64,7 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
         if project.offered is None:
             entries = with_available(entries, open_folder(project).empty_state().bandit.registry.states)
     try:
-        read = _fixed if project.offered is None else _offered
+        read = _offered if project.is_offered else _fixed
         return write_events(_events(entries, read), project.context, path, offered=project.offered)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error

@@ -18,7 +18,7 @@ _logger = logging.getLogger(__name__)
 def follow_file(service: ServiceContext) -> None:
     """Do what the project file says about fixed actions; `changes_by_file` tells what that is."""
     state = service.state
-    if service.project.actions is None:
+    if service.project.is_offered:
         return
     for kind, name, names in changes_by_file(state, list(service.project.action_names)):
         if name is None:

@@ -74,8 +74,8 @@ def migrate(
     folder = new.storage.folder
     if journal_files(folder):
         refuse("folder", "[storage] of the new project", "a new one, without a journal", str(folder))
-    if (old.actions is None) != (new.actions is None):
-        kinds = ["offered" if project.actions is None else "fixed" for project in (old, new)]
+    if old.is_offered != new.is_offered:
+        kinds = ["offered" if project.is_offered else "fixed" for project in (old, new)]
         refuse("actions", "the new project", f"{kinds[0]} as in the old one: events cannot be carried over", kinds[1])
     settings = new.settings
     translation = (

@@ -45,7 +45,7 @@ def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
     """Apply one entry; return whether the forest would decide differently."""
     model, differs = state.learner.model, False
     if entry.kind == DECIDE:
-        decided = _ranked if state.project.actions is None else _decided
+        decided = _ranked if state.project.is_offered else _decided
         event, differs = decided(state, entry, is_recomputed=is_recomputed)
         state.add_decision(event)
     elif entry.kind == REWARD:
@@ -56,7 +56,7 @@ def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
         if lesson is not None:
             model.learn(lesson)
     elif entry.kind == LEARN:
-        foreign = _foreign_offered if state.project.actions is None else _foreign
+        foreign = _foreign_offered if state.project.is_offered else _foreign
         model.learn(state.add_foreign(foreign(state, entry)))
     elif entry.kind == FILE:
         state.file_actions = msgspec.json.decode(_text(entry.available))
