@@ -8,9 +8,11 @@ from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.settings import BanditSettings
+from bandit_forest.forest import BanditForest
+from bandit_forest.forest.pairs import PairForest
 from bandit_forest.service.config.project import Project
 
-__all__ = ["bandit_from_bytes", "new_bandit", "settings_of"]
+__all__ = ["bandit_from_bytes", "forest_of", "new_bandit", "settings_of"]
 
 
 def new_bandit(settings: BanditSettings | PairBanditSettings) -> Bandit | PairBandit:
@@ -20,7 +22,14 @@ def new_bandit(settings: BanditSettings | PairBanditSettings) -> Bandit | PairBa
 
 def bandit_from_bytes(project: Project, data: bytes, name: str) -> Bandit | PairBandit:
     """Return the saved bandit of a project, or refuse it."""
-    return (Bandit if project.offered is None else PairBandit).from_bytes(data, name)
+    return (PairBandit if project.is_offered else Bandit).from_bytes(data, name)
+
+
+def forest_of(bandit: Bandit | PairBandit) -> BanditForest | PairForest | None:
+    """Return the forest of a bandit; None while features are learned."""
+    forest = bandit.forest if isinstance(bandit, PairBandit) else bandit.policy
+    assert forest is None or isinstance(forest, BanditForest | PairForest)
+    return forest
 
 
 def settings_of(bandit: Bandit | PairBandit) -> BanditSettings | PairBanditSettings:

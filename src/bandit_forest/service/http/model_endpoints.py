@@ -10,6 +10,7 @@ from bandit_forest.bandit.naming import tree_in_units
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.forest import BanditForest
 from bandit_forest.forest.pairs import PairForest
+from bandit_forest.service.domain.bandits import forest_of
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.messages import LaterReply, Reply, Response
@@ -77,14 +78,13 @@ def raw_response(content: bytes, media_type: str, more: str = "") -> Response:
 def _forest(service: ServiceContext) -> BanditForest | PairForest:
     """Return the forest, or refuse while features are learned."""
     learner = service.state.learner
-    if learner.model.warm_up_left:
+    forest = forest_of(learner)
+    if forest is None:
         left = learner.model.warm_up_left
         raise ServiceError(
             "warming_up", f"The forest is made after {left} more lessons, from which the features are learned."
         )
-    if isinstance(learner, Bandit):
-        return learner.forest("the service")
-    return learner.model.known_forest("the service")
+    return forest
 
 
 def _of_both_sides(bandit: PairBandit) -> dict[str, float]:

@@ -95,8 +95,8 @@ def _schemas(service: ServiceContext, posts: Sequence[Endpoint], reads: Sequence
     shapes += [endpoint.shape for endpoint in reads if not isinstance(endpoint.shape, str)]
     _, schemas = msgspec.json.schema_components([*shapes, Refusal], ref_template=_REF + "{name}")
     rewards, action = service.state.learner.rewards, _action(service)
-    is_fixed = service.project.offered is None
-    features = service.bandit.settings.features if is_fixed else service.project.context
+    project = service.project
+    features = project.context if project.is_offered else service.bandit.settings.features
     schemas["Context"] = context_schema(features or {})
     schemas["Problem"]["properties"]["code"] = {"enum": sorted(STATUSES)}
     for name in {endpoint.request.__name__ for endpoint in posts}:
@@ -115,7 +115,8 @@ def _schemas(service: ServiceContext, posts: Sequence[Endpoint], reads: Sequence
     for endpoint in posts:
         if endpoint.items is not None:
             alone = next(one for one in posts if one.path == endpoint.path.removesuffix("/batch"))
-            _list(schemas[endpoint.answer.__name__]["properties"], [_ref(alone.answer), _ref(Refusal)])
+            field = endpoint.answer.__struct_fields__[0]
+            schemas[endpoint.answer.__name__]["properties"][field] = _list_of(_ref(alone.answer), _ref(Refusal))
     return schemas
 
 
@@ -134,16 +135,13 @@ def _request(endpoint: Endpoint, most: int) -> Schema:
     """Describe a request; an item of a batch that is not as described is refused in its place, the others are not."""
     if endpoint.items is None:
         return _ref(endpoint.request)
-    properties: Schema = {endpoint.items: {}}
-    _list(properties, [_ref(endpoint.request), {}])["maxItems"] = most
+    properties = {endpoint.items: _list_of(_ref(endpoint.request), {}) | {"maxItems": most}}
     return {"type": "object", "properties": properties, "required": [endpoint.items], "additionalProperties": False}
 
 
-def _list(properties: Schema, kinds: list[Schema]) -> Schema:
-    """Describe the first of some properties as a list."""
-    described: Schema = {"type": "array", "items": {"anyOf": kinds}}
-    properties[next(iter(properties))] = described
-    return described
+def _list_of(*kinds: Schema) -> Schema:
+    """Describe a list whose items are of some kinds."""
+    return {"type": "array", "items": {"anyOf": list(kinds)}}
 
 
 def _ref(shape: Any) -> Schema:

@@ -6,10 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from bandit_forest.bandit.pairs import PairBandit
-from bandit_forest.forest import BanditForest
-from bandit_forest.forest.pairs import PairForest
-from bandit_forest.service.domain.state import ServiceContext, State
+from bandit_forest.service.domain.bandits import forest_of
+from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.domain.statistics import PROPENSITY_BOUNDS, TimeBucket
 from bandit_forest.service.operations.explain import event_document
 
@@ -116,8 +114,8 @@ class Status(Struct, kw_only=True):
 def status(service: ServiceContext) -> Status:
     """Return the status; takes about a millisecond."""
     state, journal, statistics = service.state, service.journal, service.state.statistics
-    model, forest = state.learner.model, _forest(state)
-    offers = service.project.offered is not None
+    model, forest = state.learner.model, forest_of(state.learner)
+    offers = service.project.is_offered
     return Status(
         name=service.project.name,
         mode=service.project.mode,
@@ -164,13 +162,6 @@ def recent_events(service: ServiceContext) -> list[dict[str, Any]]:
     return [event_document(service, event) for event in events if event is not None]
 
 
-def _forest(state: State) -> BanditForest | PairForest | None:
-    if isinstance(state.learner, PairBandit):
-        return state.learner.forest
-    policy = state.learner.policy
-    return policy if isinstance(policy, BanditForest) else None
-
-
 def _action_statuses(service: ServiceContext) -> tuple[ActionStatus, ...]:
     return tuple(_action_status(service, index, name) for index, name in enumerate(service.bandit.registry.names))
 
@@ -189,7 +180,7 @@ def _action_status(service: ServiceContext, index: int, name: str) -> ActionStat
 
 def _bucket_status(service: ServiceContext, number: int, bucket: TimeBucket) -> TimeBucketStatus:
     seconds = service.state.statistics.seconds
-    names = ["offered"] if service.project.offered is not None else service.bandit.registry.names
+    names = ["offered"] if service.project.is_offered else service.bandit.registry.names
     return TimeBucketStatus(
         time=float(number * seconds),
         seconds=float(seconds),
