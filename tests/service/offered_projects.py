@@ -13,8 +13,9 @@ from bandit_forest.bandit import BooleanFeature, CategoricalFeature, Feature, Nu
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.domain.state import ServiceContext
+from bandit_forest.service.errors import invalid_type
 from bandit_forest.service.operations.rank import rank as rank_operation
-from bandit_forest.service.operations.requests import LearnOfferedRequest, RankRequest, invalid_type
+from bandit_forest.service.operations.requests import LearnOfferedRequest, RankRequest
 from bandit_forest.service.operations.results import Learned, Ranked
 from bandit_forest.service.operations.reward import learn_offered
 

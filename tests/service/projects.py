@@ -14,7 +14,7 @@ from bandit_forest.bandit import BooleanFeature, CategoricalFeature, Feature, Nu
 from bandit_forest.forest import BanditForest
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, Storage
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, invalid_type
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.operations import actions, evaluation, expiry, explain, reward, status
 from bandit_forest.service.operations.checks import check_context
@@ -25,7 +25,6 @@ from bandit_forest.service.operations.requests import (
     DecideRequest,
     LearnRequest,
     RewardRequest,
-    invalid_type,
 )
 from bandit_forest.service.operations.results import Evaluation, Refusal, Result
 from bandit_forest.service.operations.status import Status

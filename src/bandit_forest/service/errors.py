@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+import re
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from bandit_forest.errors import BanditForestError
+import msgspec
+
+from bandit_forest.errors import BanditForestError, shown
 
 if TYPE_CHECKING:
     from bandit_forest.service.journal.commits import Commit
 
-__all__ = ["STATUSES", "InvalidRequestError", "ServiceError", "StorageError"]
+__all__ = [
+    "STATUSES",
+    "InvalidRequestError",
+    "Mismatch",
+    "ServiceError",
+    "StorageError",
+    "decided_here",
+    "invalid",
+    "invalid_type",
+    "mismatch",
+    "other_request",
+    "too_many_waiting",
+]
 
 STATUSES = {
     "invalid_http": 400,  # what came is not a request of HTTP
@@ -39,6 +54,8 @@ STATUSES = {
     "too_many_connections": 503,  # as many connections are open as the project allows
 }
 """The HTTP status of each code of a refusal."""
+
+_WRONG_FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`")
 
 
 class ServiceError(BanditForestError):
@@ -91,6 +108,53 @@ class StorageError(ServiceError):
 
     def __init__(self, message: str) -> None:
         super().__init__("storage_unavailable", message)
+
+
+class Mismatch(NamedTuple):
+    """The parts of msgspec's sentence about a value that is not of its type."""
+
+    rule: str
+    """What is wrong, beginning in lower case."""
+    path: str
+    """The place of the value, such as `$.reward`."""
+    missing: str | None
+    """Name of a field that is needed and not there."""
+    unknown: str | None
+    """Name of a field that is there and not known."""
+
+
+def mismatch(error: msgspec.ValidationError) -> Mismatch:
+    """Return the parts of the sentence of an error."""
+    message, _, place = str(error).partition(" - at `")
+    kind, name = found.groups() if (found := _WRONG_FIELD.match(message)) else ("", "")
+    return Mismatch(
+        rule=message[0].lower() + message[1:],
+        path=place.rstrip("`") or "$",
+        missing=name if kind == "missing required" else None,
+        unknown=name if kind == "contains unknown" else None,
+    )
+
+
+def invalid_type(error: msgspec.ValidationError) -> InvalidRequestError:
+    """Return the refusal of a request that is not of its type, with its place.
+
+    Examples
+    --------
+    >>> try:
+    ...     msgspec.convert({"reward": "1"}, dict[str, float])
+    ... except msgspec.ValidationError as error:
+    ...     print(invalid_type(error))
+    '$[...]' is wrong: expected `float`, got `str`.
+    """
+    rule, path, missing, unknown = mismatch(error)
+    field = missing or unknown
+    place = path if field is None else f"{path}.{field}"
+    return InvalidRequestError(f"'{place}' is wrong: {rule}.", path=place)
+
+
+def invalid(path: str, rule: str, value: object) -> InvalidRequestError:
+    """Return the refusal of a value that a rule of the project does not allow."""
+    return InvalidRequestError(f"'{path}' must be {rule}. Got {shown(value)} instead.", path=path)
 
 
 def other_request(event_id: str, commit: Commit | None = None) -> ServiceError:

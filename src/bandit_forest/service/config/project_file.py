@@ -23,6 +23,7 @@ from bandit_forest.forest.pairs import PairForest
 from bandit_forest.service.config.access import Keys, Server
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.tables import Actions, General, Limits, RewardRule, Storage, Table
+from bandit_forest.service.errors import Mismatch, mismatch
 
 __all__ = ["IN_FILE", "example_project", "load_project", "parse_project"]
 
@@ -32,8 +33,6 @@ _NOT_IN_FILE = {
 }
 IN_FILE = {"n_bins": "bins"}
 """Names of parameters that are shorter in the file."""
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
-_INCOMPLETE = re.compile(r"Object missing required field `(.*)`")
 
 
 class Document(Table, frozen=True):
@@ -177,24 +176,23 @@ def _converted(values: Any, kind: Any, table: str) -> Any:
     try:
         return msgspec.convert(values, kind, dec_hook=lambda made, value: made(value))
     except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at `")
-        path = ".".join(filter(None, (table, re.sub(r"\[.*?\]", "", place.rstrip("`")).removeprefix("$").strip("."))))
+        found = mismatch(error)
+        path = ".".join(filter(None, (table, re.sub(r"\[.*?\]", "", found.path).removeprefix("$").strip("."))))
         if isinstance(error.__cause__, InvalidArgumentError):
             raise _refused(error.__cause__, path) from None
-        raise _WrongError(*_explained(message, path)) from None
+        raise _WrongError(*_explained(found, path)) from None
 
 
-def _explained(message: str, path: str) -> tuple[str, str]:
+def _explained(found: Mismatch, path: str) -> tuple[str, str]:
     """Return the path and the sentence of what is not of its type."""
-    if unknown := _UNKNOWN.match(message):
+    if found.unknown is not None:
         known = list(_TABLES.get(path, Document).__struct_fields__)
-        return f"{path}.{unknown[1]}".strip("."), _unknown(unknown[1], known, path)
-    absent = _INCOMPLETE.match(message)
-    if absent and not path:
-        return path, f"The project needs a table [{absent[1]}]: 'bandit-forest init' writes an example."
-    if absent:
-        return path, f"[{path}] is not complete: it needs '{absent[1]}'."
-    return path, f"'{path}' is wrong: {message[0].lower()}{message[1:]}."
+        return f"{path}.{found.unknown}".strip("."), _unknown(found.unknown, known, path)
+    if found.missing is not None and not path:
+        return path, f"The project needs a table [{found.missing}]: 'bandit-forest init' writes an example."
+    if found.missing is not None:
+        return path, f"[{path}] is not complete: it needs '{found.missing}'."
+    return path, f"'{path}' is wrong: {found.rule}."
 
 
 def _refused(error: InvalidArgumentError, table: str) -> _WrongError:

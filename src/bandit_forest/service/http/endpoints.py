@@ -9,10 +9,10 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import InvalidRequestError, ServiceError
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, invalid_type
 from bandit_forest.service.http.messages import Reply, Request
 from bandit_forest.service.operations import actions, decide, rank, reward
-from bandit_forest.service.operations.requests import invalid_type, with_typed_context
+from bandit_forest.service.operations.requests import with_typed_context
 from bandit_forest.service.operations.results import Result
 
 __all__ = ["ENDPOINTS", "OFFERED_ENDPOINTS", "Endpoint", "JsonEndpoint"]

@@ -12,9 +12,8 @@ from bandit_forest.forest import BanditForest
 from bandit_forest.forest.pairs import PairForest
 from bandit_forest.service.domain.bandits import forest_of
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import ServiceError
+from bandit_forest.service.errors import ServiceError, invalid
 from bandit_forest.service.http.messages import LaterReply, Reply, Response
-from bandit_forest.service.operations.requests import invalid
 
 __all__ = ["Importance", "importance", "model", "raw_response", "tree"]
 

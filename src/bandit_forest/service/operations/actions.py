@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bandit_forest.bandit.errors import ActionError, CapacityError, UnknownActionError
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import ServiceError
+from bandit_forest.service.errors import ServiceError, invalid
 from bandit_forest.service.journal.entries import ADD, DISABLE, ENABLE, REMOVE
-from bandit_forest.service.operations.requests import ActionRequest, invalid
+from bandit_forest.service.operations.requests import ActionRequest
 from bandit_forest.service.operations.results import ActionChange, Result
 
 __all__ = ["add_action", "disable_action", "enable_action", "remove_action"]

@@ -17,10 +17,10 @@ from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import shown
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
-from bandit_forest.service.errors import InvalidRequestError, ServiceError, other_request, too_many_waiting
+from bandit_forest.service.errors import InvalidRequestError, ServiceError, invalid, other_request, too_many_waiting
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.operations.expiry import expire_early
-from bandit_forest.service.operations.requests import ContextValues, DecideItem, invalid
+from bandit_forest.service.operations.requests import ContextValues, DecideItem
 
 __all__ = [
     "NewEvent",

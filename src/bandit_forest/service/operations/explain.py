@@ -6,9 +6,8 @@ from typing import Any
 
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
-from bandit_forest.service.errors import ServiceError
+from bandit_forest.service.errors import ServiceError, invalid
 from bandit_forest.service.operations.checks import check_event_id
-from bandit_forest.service.operations.requests import invalid
 
 __all__ = ["event_document", "explain", "find_event"]
 

@@ -6,13 +6,10 @@ import re
 from collections.abc import Collection
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, defstruct
 from msgspec.structs import astuple, fields
 
 from bandit_forest.bandit.action_registry import LONGEST_NAME
-from bandit_forest.errors import shown
-from bandit_forest.service.errors import InvalidRequestError
 
 __all__ = [
     "ActionRequest",
@@ -27,8 +24,6 @@ __all__ = [
     "RankRequest",
     "Request",
     "RewardRequest",
-    "invalid",
-    "invalid_type",
     "with_typed_context",
 ]
 
@@ -41,7 +36,6 @@ Propensity = Annotated[float, Meta(gt=0, le=1)]
 Whole = Annotated[float, Meta(ge=1, extra_json_schema={"type": "integer"})]  # JSON does not tell 2.0 from 2
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')  # characters that a type cannot have in its names
 _MOST_FEATURES = 128  # a type compares names one after the other, which takes long where they come in another order
-_MISSING = re.compile(r"Object (?:missing required|contains unknown) field `(.*)`")
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
@@ -131,6 +125,7 @@ def with_typed_context(kind: type[Request], features: Collection[str]) -> type[S
 
     Examples
     --------
+    >>> import msgspec
     >>> kind = with_typed_context(DecideRequest, ["member", "age"])
     >>> request = msgspec.json.decode('{"context": {"member": true}}', type=kind)
     >>> msgspec.structs.astuple(request.context), msgspec.json.encode(request.context)
@@ -144,26 +139,3 @@ def with_typed_context(kind: type[Request], features: Collection[str]) -> type[S
     values: list[tuple[str, Any, Any]] = [(field, Any, UNSET) for field in names]
     context = defstruct("Context", values, bases=(ContextValues,), rename=names)
     return defstruct(kind.__name__, [("context", context)], bases=(kind,), kw_only=True)
-
-
-def invalid_type(error: msgspec.ValidationError) -> InvalidRequestError:
-    """Return the refusal of a request that is not of its type, with its place.
-
-    Examples
-    --------
-    >>> try:
-    ...     msgspec.convert({"event_id": 7, "reward": 1}, RewardRequest)
-    ... except msgspec.ValidationError as error:
-    ...     print(invalid_type(error))
-    '$.event_id' is wrong: expected `str`, got `int`.
-    """
-    message, _, place = str(error).partition(" - at `")
-    path = place.rstrip("`") or "$"
-    if named := _MISSING.match(message):
-        path = f"{path}.{named[1]}"
-    return InvalidRequestError(f"'{path}' is wrong: {message[0].lower()}{message[1:]}.", path=path)
-
-
-def invalid(path: str, rule: str, value: object) -> InvalidRequestError:
-    """Return the refusal of a value that a rule of the project does not allow."""
-    return InvalidRequestError(f"'{path}' must be {rule}. Got {shown(value)} instead.", path=path)
