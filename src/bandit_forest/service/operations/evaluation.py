@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from bandit_forest.evaluation.statistics.comparison import DECIDED, POLICY, Comparison
 from bandit_forest.evaluation.statistics.linear import LEAST_SAMPLE
+from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.operations.results import Evaluation, PolicyValue
 
@@ -23,56 +24,54 @@ def evaluation(service: ServiceContext) -> Callable[[], Evaluation]:
     compared = {"uniform": statistics.uniform}
     if service.project.mode == "shadow":
         compared = {"forest": statistics.forest, **compared}
-    makers = [_maker(name, comparison, unscale) for name, comparison in compared.items()]
+    makers = [_policy_value(name, comparison, unscale) for name, comparison in compared.items()]
     decided = None if average is None else unscale(average)
     return lambda: Evaluation(average_reward=decided, policies=tuple(make() for make in makers))
 
 
-def _maker(name: str, comparison: Comparison, unscale: Callable[[float], float]) -> Callable[[], PolicyValue]:
+def _policy_value(name: str, comparison: Comparison, unscale: Callable[[float], float]) -> Callable[[], PolicyValue]:
     sums, sequence = comparison.summary()
 
     def make() -> PolicyValue:
         value = sums.estimate(POLICY, "snips", _CONFIDENCE)
         gain = sums.difference(POLICY, DECIDED, "snips", _CONFIDENCE)
-        low, high = sequence.gain(_CONFIDENCE)
         zero = unscale(0.0)
-        weight = sums.mean_weight(POLICY, _CONFIDENCE)
-        told = PolicyValue(
+        low, high = (unscale(limit) - zero for limit in sequence.gain(_CONFIDENCE))
+        return PolicyValue(
             policy=name,
             events=sums.n_events,
             effective_sample_size=sums.effective_sample_size(POLICY),
-            **{part: _known(unscale(getattr(value, part))) for part in ("value", "low", "high")},
-            gain=_known(unscale(gain.value) - zero),
-            gain_low=_known(unscale(gain.low) - zero),
-            gain_high=_known(unscale(gain.high) - zero),
-            always_low=unscale(low) - zero,
-            always_high=unscale(high) - zero,
-            verdict="",
+            **{part: _finite_or_none(unscale(getattr(value, part))) for part in ("value", "low", "high")},
+            gain=_finite_or_none(unscale(gain.value) - zero),
+            gain_low=_finite_or_none(unscale(gain.low) - zero),
+            gain_high=_finite_or_none(unscale(gain.high) - zero),
+            always_low=low,
+            always_high=high,
+            verdict=_verdict(name, sums, low, high),
         )
-        is_true = not abs(weight.value - 1) > _MOST_ERRORS * weight.standard_error
-        told.verdict = _verdict(told, is_true=is_true)
-        return told
 
     return make
 
 
-def _verdict(told: PolicyValue, *, is_true: bool) -> str:
-    """Return what the numbers say about a policy."""
-    who, decided = _NAMES[told.policy]
-    if told.effective_sample_size < LEAST_SAMPLE:
+def _verdict(policy: str, sums: Sums, low: float, high: float) -> str:
+    """Return the verdict on a policy, as one sentence; `low` and `high` are the limits of its gain at all times."""
+    who, decided = _NAMES[policy]
+    sample_size = sums.effective_sample_size(POLICY)
+    if sample_size < LEAST_SAMPLE:
         return (
-            f"No verdict about {who} yet: the {told.events:,} events with a reward are worth "
-            f"{told.effective_sample_size:,.0f} of its own, and {LEAST_SAMPLE} are needed."
+            f"No verdict about {who} yet: the {sums.n_events:,} events with a reward are worth {sample_size:,.0f} of "
+            f"its own, and {LEAST_SAMPLE} are needed."
         )
-    if not is_true:
+    weight = sums.mean_weight(POLICY, _CONFIDENCE)
+    if abs(weight.value - 1) > _MOST_ERRORS * weight.standard_error:
         return (
             f"No verdict about {who}: the propensities are not those with which actions were chosen, or some actions "
             "had no chance at all."
         )
-    limits = f"{told.always_low:+.4g} to {told.always_high:+.4g} per decision, whenever one looks"
-    if told.always_low > 0:
+    limits = f"{low:+.4g} to {high:+.4g} per decision, whenever one looks"
+    if low > 0:
         return f"{who[0].upper()}{who[1:]} earns more than {decided}: {limits}."
-    if told.always_high < 0:
+    if high < 0:
         return f"{who[0].upper()}{who[1:]} earns less than {decided}: {limits}."
     return f"Between {who} and {decided} the events do not decide yet: {limits}."
 
@@ -80,5 +79,5 @@ def _verdict(told: PolicyValue, *, is_true: bool) -> str:
 _NAMES = {"uniform": ("uniform play", "what was decided"), "forest": ("the forest", "the application")}
 
 
-def _known(number: float) -> float | None:
+def _finite_or_none(number: float) -> float | None:
     return number if math.isfinite(number) else None
