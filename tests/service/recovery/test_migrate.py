@@ -125,7 +125,7 @@ def test_a_refused_difference_is_named_with_the_command_that_helps(old: Project)
         open_folder(other)
     told = str(refused.value)
     assert "context.age.edges is (30.0, 60.0) and was (30.0, 50.0)" in told
-    assert "context.city is absent and was a CategoricalFeature" in told
+    assert "context.city is absent and was a categorical feature" in told
     assert "forest.n_trees is 6 and was 5" in told
     assert "reward range.high is 20.0 and was 10.0" in told
     assert "seed" not in told

@@ -113,7 +113,7 @@ def test_a_folder_refuses_a_project_of_other_actions_or_other_offered_features(t
     dearer = ACTION_FEATURES | {"price": NumericFeature(thresholds=(5, 10))}
     with pytest.raises(InvalidArgumentError, match=r"offered.price.thresholds is .* and was"):
         Service.start(make_offered_project(tmp_path, offered=dearer))
-    with pytest.raises(InvalidArgumentError, match=r"offered.weight is a NumericFeature and was absent"):
+    with pytest.raises(InvalidArgumentError, match=r"offered.weight is a numeric feature and was absent"):
         Service.start(make_offered_project(tmp_path, offered=ACTION_FEATURES | {"weight": NumericFeature()}))
     with pytest.raises(InvalidArgumentError, match=r"forest.n_trees is 6 and was 5"):
         Service.start(make_offered_project(tmp_path, forest={"n_trees": 6}))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from msgspec import structs
 
-from bandit_forest.bandit.features.kinds import CategoricalFeature, Feature, NumericFeature, feature_from_json
+from bandit_forest.bandit.features.kinds import (
+    CategoricalFeature,
+    Feature,
+    NumericFeature,
+    feature_from_json,
+    feature_to_json,
+)
 from bandit_forest.bandit.forests import engine_of
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.rewards import RewardRange
@@ -32,7 +38,7 @@ class StorageIdentity:
 
     settings: BanditSettings | PairBanditSettings
     engine: str
-    """What made the decisions: the rule of growth, and its number."""
+    """Name of the engine that made the decisions: rule of growth and version number."""
     base: str | None = None
     """SHA-256 digest of the saved bandit that the folder began with; None: it began with nothing."""
 
@@ -98,10 +104,8 @@ def _offered(settings: BanditSettings | PairBanditSettings) -> dict[str, Feature
     return settings.offered if isinstance(settings, PairBanditSettings) else None
 
 
-def _differing(ours: Mapping[str, Feature], theirs: Mapping[str, Feature]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the features that are not the same, as they are on both sides."""
-    names = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
-    return {name: ours.get(name) for name in names}, {name: theirs.get(name) for name in names}
+def _json(features: Mapping[str, Feature] | None) -> dict[str, Any]:
+    return {name: feature_to_json(feature) for name, feature in (features or {}).items()}
 
 
 def _compared(project: Project, stored: BanditSettings | PairBanditSettings) -> list[tuple[str, Any, Any]]:
@@ -110,10 +114,10 @@ def _compared(project: Project, stored: BanditSettings | PairBanditSettings) -> 
     if ours != theirs:
         return [("actions", ours, theirs)]
     compared: list[tuple[str, Any, Any]] = [
-        ("context", *_differing(project.context, stored.features or {})),
-        ("offered", *_differing(project.offered or {}, _offered(stored) or {})),
+        ("context", _json(project.context), _json(stored.features)),
+        ("offered", _json(project.offered), _json(_offered(stored))),
         ("warm_up_events", project.warm_up_events, stored.warm_up_events),
-        ("reward range", project.reward.range, stored.rewards),
+        ("reward range", asdict(project.reward.range), asdict(stored.rewards)),
     ]
     if isinstance(stored, BanditSettings) and project.actions is not None and project.actions.capacity is not None:
         compared.append(("capacity", project.actions.capacity, stored.capacity))
@@ -124,7 +128,6 @@ def _compared(project: Project, stored: BanditSettings | PairBanditSettings) -> 
 
 def _differences(name: str, ours: Any, theirs: Any) -> Iterator[str]:
     """Return where two values differ, each place in a few words."""
-    ours, theirs = _plain(ours), _plain(theirs)
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in sorted({*ours, *theirs}):
             yield from _differences(f"{name}.{key}", ours.get(key), theirs.get(key))
@@ -132,17 +135,10 @@ def _differences(name: str, ours: Any, theirs: Any) -> Iterator[str]:
         yield f"{name} is {_in_words(ours)} and was {_in_words(theirs)}"
 
 
-def _plain(value: Any) -> Any:
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
-    kind = {"kind": type(value).__name__} if isinstance(value, Feature) else {}
-    return kind | {one.name: getattr(value, one.name) for one in fields(value)}
-
-
 def _in_words(value: Any) -> str:
     if value is None:
         return "absent"
-    return f"a {value['kind']}" if isinstance(value, dict) and "kind" in value else shown(value)
+    return f"a {value['kind']} feature" if isinstance(value, dict) and "kind" in value else shown(value)
 
 
 def _common(stored: Any, given: Any) -> Any:
