@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -191,6 +192,14 @@ class Decider:
         return [
             _refused(one, commit) if isinstance(one, Refusal) else _told(told, Result(one, commit)) for one in answers
         ]
+
+
+async def wait_for(commit: Commit) -> bool:
+    """Wait in an event loop, as a reply does; return whether the group is durable."""
+    ended = asyncio.Event()
+    if commit.then(ended.set):
+        await ended.wait()
+    return commit.outcome()
 
 
 def _read(kind: Any, value: Any) -> Any:

@@ -70,7 +70,7 @@ class ServiceError(BanditForestError):
     path
         The place in the request, such as `$.context.age`, or None.
     commit
-        Commit to be awaited before the answer is sent, since the answer tells of an earlier operation; or None.
+        Commit that must end before the answer is sent, since the answer tells of an earlier operation; or None.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from disks import full_disk, wait_until
+from projects import wait_for
 
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
 from bandit_forest.service.config.tables import Storage
@@ -63,14 +64,14 @@ def test_groups_of_every_size_are_written_in_order(tmp_path: Path, size: int) ->
 def test_many_tasks_share_a_commit_and_one_that_is_cancelled_disturbs_nobody(tmp_path: Path) -> None:
     async def run(journal: Journal) -> None:
         async def one(seq: int) -> bool:
-            return await journal.append([entry(seq)])
+            return await wait_for(journal.append([entry(seq)]))
 
         tasks = [asyncio.create_task(one(seq)) for seq in range(1, 51)]
         await asyncio.sleep(0)
         tasks[7].cancel()
         done = await asyncio.gather(*tasks, return_exceptions=True)
         assert done[:7] + done[8:] == [True] * 49
-        assert await journal.tail
+        assert await wait_for(journal.tail)
 
     with written(tmp_path) as journal:
         asyncio.run(run(journal))
@@ -92,7 +93,7 @@ def test_what_an_event_loop_takes_at_once_is_one_group(tmp_path: Path) -> None:
         for seq in range(1, 21):
             commits.add(journal.append([entry(seq)]))
             time.sleep(0.005)  # time enough to write one alone
-        assert await journal.tail
+        assert await wait_for(journal.tail)
         return commits
 
     with written(tmp_path) as journal:

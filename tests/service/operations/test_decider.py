@@ -22,6 +22,7 @@ from projects import (
     opened,
     play,
     refuses,
+    wait_for,
 )
 
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature
@@ -58,9 +59,9 @@ def test_decide_then_reward(tmp_path: Path) -> None:
         assert decider.decide(context()).model_version == 1
 
 
-def test_a_commit_can_be_awaited(tmp_path: Path) -> None:
+def test_an_event_loop_can_wait_for_a_commit(tmp_path: Path) -> None:
     async def main(decider: Decider) -> bool:
-        return await decider.decide(context()).commit
+        return await wait_for(decider.decide(context()).commit)
 
     with opened(make_project(tmp_path)) as decider:
         assert asyncio.run(main(decider))

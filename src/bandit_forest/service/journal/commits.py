@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextlib import suppress
 
 from bandit_forest.service.errors import StorageError
@@ -18,9 +18,9 @@ _logger = logging.getLogger(__name__)
 class Commit:
     """The promise that a group of operations is on disk; shared by all requests of the group.
 
-    `await commit` (in an event loop) or `commit.result()` (in a thread) gives True once the group is durable. When the
-    disk refuses it, the wait ends too: with `StorageError` where the project says "refuse", with False (not durable
-    yet, and kept in memory) where it says "continue". A waiter that is cancelled does not disturb the others.
+    An event loop asks to be called by `then`, and a thread waits in `result`. The wait ends once the group is durable,
+    and `outcome` returns True. It ends, too, when the disk refuses the group: with `StorageError` where the project
+    says "refuse", with False (not durable yet, and kept in memory) where it says "continue".
 
     Parameters
     ----------
@@ -45,17 +45,6 @@ class Commit:
         self._ended: threading.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: list[Callable[[], object]] | None = []
-
-    def __await__(self) -> Generator[object, None, bool]:
-        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        def end() -> None:
-            if not ended.done():  # it may have been cancelled
-                ended.set_result(None)
-
-        if self.then(end):
-            yield from ended
-        return self.outcome()
 
     def then(self, call: Callable[[], object]) -> bool:
         """Let the event loop call as soon as the wait is over; False when it is over already, and nothing is called."""

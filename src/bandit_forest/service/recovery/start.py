@@ -33,16 +33,16 @@ class Service:
 
     All of it belongs to one thread (the event loop's). An operation is synchronous and short; it checks first
     (raising a `ServiceError` before anything has changed), then applies the change in memory, hands it to the journal,
-    and returns a result whose `commit` must be awaited before anybody is told.
+    and returns a result whose `commit` must end before anybody is told.
 
     Parameters
     ----------
     context
         State, journal and clock.
     engine
-        What makes the decisions.
+        Name of the engine.
     release
-        Gives the storage folder free.
+        Function that releases the storage folder.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Service:
         Parameters
         ----------
         project
-            What is decided. Its context, reward range, capacity and forest must be those that the storage folder was
+            The project. Its context, reward range, capacity and forest must be those that the storage folder was
             made with; everything else may change between two starts. `follow_file` tells what becomes of other actions.
         clock
             Seconds since 1970; time enters the state through journalled operations only.
