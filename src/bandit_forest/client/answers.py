@@ -13,7 +13,6 @@ __all__ = [
     "Json",
     "RankedEvent",
     "RefusedError",
-    "all_accepted",
     "decided",
     "ranked",
 ]
@@ -115,10 +114,3 @@ def ranked(answer: Json, ids: Sequence[Any] = (), *, durable: bool = True) -> Ra
         mean_rewards=None if means is None else {own: means[str(own)] for own in ids},
         durable=durable and answer.get("durable", True),
     )
-
-
-def all_accepted(results: list[Any]) -> list[Any]:
-    """Return the results of a batch, if none was refused."""
-    if any(isinstance(result, RefusedError) for result in results):
-        raise BatchRefusedError(results)
-    return results

@@ -10,11 +10,11 @@ from urllib.parse import quote
 import httpx
 
 from bandit_forest.client.answers import (
+    BatchRefusedError,
     DecidedEvent,
     Json,
     RankedEvent,
     RefusedError,
-    all_accepted,
     decided,
     ranked,
 )
@@ -51,7 +51,7 @@ class Call(Generic[Result]):
 
     path: str
     body: Json | None
-    """None: what is at the path is asked for."""
+    """JSON body of a POST; None: a GET."""
     read: Callable[[Json], Result]
 
     @property
@@ -163,7 +163,7 @@ def reward(event_id: str, reward: float) -> Call[None]:
 def reward_many(rewards: Mapping[str, float]) -> Call[None]:
     """Send the rewards of events by event_id, with one request; those that are not refused count."""
     body = {"rewards": [{"event_id": event_id, "reward": value} for event_id, value in rewards.items()]}
-    return Call("/v1/reward/batch", body, lambda answer: _nothing(_batch(answer, "rewards", _nothing)))
+    return Call("/v1/reward/batch", body, _accepted("rewards"))
 
 
 def learn(
@@ -188,7 +188,7 @@ def learn_many(
     columns = {"action": taken, "reward": rewards, "propensity": propensities, "event_id": event_ids}
     lists = [given, *(_column(values, f"{name}s", len(given)) for name, values in columns.items())]
     events = [dict(zip(("context", *columns), row, strict=True)) for row in zip(*lists, strict=True)]
-    return Call("/v1/learn/batch", {"events": events}, lambda answer: _nothing(_batch(answer, "events", _nothing)))
+    return Call("/v1/learn/batch", {"events": events}, _accepted("events"))
 
 
 def explain(event_id: str) -> Call[Json]:
@@ -255,14 +255,19 @@ def _column(values: Sequence[Any] | None, name: str, n_events: int) -> Sequence[
 
 
 def _batch(answer: Json, field: str, read: Callable[..., Any]) -> list[Any]:
-    """Return what became of each item, if none was refused."""
+    """Return the result of each item, if none was refused."""
     durable = answer.get("durable", True)
-    return all_accepted(
-        [
-            RefusedError(200, **item["error"]) if "error" in item else read(item, durable=durable)
-            for item in answer[field]
-        ]
-    )
+    results = [
+        RefusedError(200, **item["error"]) if "error" in item else read(item, durable=durable) for item in answer[field]
+    ]
+    if any(isinstance(result, RefusedError) for result in results):
+        raise BatchRefusedError(results)
+    return results
+
+
+def _accepted(field: str) -> Callable[[Json], None]:
+    """Return a reader of a batch that has no results, only refusals."""
+    return lambda answer: _nothing(_batch(answer, field, _nothing))
 
 
 def _nothing(_: object, *, durable: bool = True) -> None:  # noqa: ARG001, as `decided` takes it
