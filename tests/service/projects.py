@@ -165,7 +165,7 @@ class Decider:
         return status.status(self.context)
 
     def recent(self) -> list[dict[str, Any]]:
-        return status.recent_events(self.context)
+        return explain.recent_events(self.context)
 
     @property
     def failing(self) -> bool:

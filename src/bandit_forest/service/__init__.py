@@ -11,6 +11,7 @@ parses and checks a request once, into a typed value. One of the `operations` ap
 | `domain` | the state that the entries add up to |
 | `operations` | decide, reward, learn, actions, status: a typed request in, a result out |
 | `recovery` | replay, snapshots, start, verify, backup, export |
+| `replica` | several processes on one PostgreSQL |
 | `http` | server, application, authentication, limits, metrics, OpenAPI |
 | `dashboard` | the page |
 """

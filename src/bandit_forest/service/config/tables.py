@@ -75,7 +75,7 @@ class Actions(Table, frozen=True):
 
 
 class RewardRule(Table, frozen=True):
-    """What a reward may be, until when, and what happens without or with two.
+    """Range of rewards, time limit, and what happens with missing and second rewards.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class RewardRule(Table, frozen=True):
     default
         The reward of an event that never got one; None: such an event is not learned.
     on_duplicate
-        What a second reward of an event meets: "refuse" (an error) or "ignore" (an answer); it is never learned.
+        Treatment of a second reward of an event: "refuse" (an error) or "ignore" (an answer); it is never learned.
     """
 
     low: float = 0.0
@@ -178,8 +178,8 @@ class Limits(Table, frozen=True):
     waiting_events
         Largest number of events that wait for their reward.
     waiting_full
-        What a new event meets when as many wait: "expire" (the oldest ends its wait early, with the default reward if
-        there is one, and an alarm is raised) or "refuse" (an error).
+        Treatment of a new event when `waiting_events` events wait: "expire" (the oldest ends its wait early, with the
+        default reward if there is one, and an alarm is raised) or "refuse" (an error).
     remembered_events
         Largest number of finished events that are remembered, so that a repeated request gets the same answer.
     requests_per_second

@@ -86,7 +86,7 @@ class Access:
     public
         Paths that need no key and count for no limit.
     hosts
-        Names that a request may be sent to; None: any.
+        Accepted values of the header `Host`; None: all.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Access:
             )
 
     def _authenticated(self, authorization: bytes | None, needed: Role) -> bytes:
-        """Return the digest of the key, compared with every known one in a time that tells nothing."""
+        """Return the digest of the key. The comparison takes the same time for every key."""
         scheme, _, key = (authorization or b"").partition(b" ")
         given = hashlib.sha256(key.strip()).digest()
         role = Role.PUBLIC

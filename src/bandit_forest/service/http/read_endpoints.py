@@ -13,10 +13,10 @@ from bandit_forest.service.http.messages import LaterReply, Reply
 from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, exposition
 from bandit_forest.service.http.model_endpoints import Importance, importance, model, raw_response, tree
 from bandit_forest.service.operations.evaluation import evaluation
-from bandit_forest.service.operations.explain import explain
+from bandit_forest.service.operations.explain import explain, recent_events
 from bandit_forest.service.operations.explain_offer import explain_offer
 from bandit_forest.service.operations.results import Evaluation
-from bandit_forest.service.operations.status import Status, recent_events, status
+from bandit_forest.service.operations.status import Status, status
 
 __all__ = ["Event", "Events", "Health", "ReadEndpoint", "read_endpoints"]
 
@@ -61,11 +61,11 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
     kind = type(service.state.learner).__name__
     return [
         ReadEndpoint(
-            "/healthz", "Say that the process lives", lambda _: Reply(Health("alive")), Health, is_public=True
+            "/healthz", "Return whether the process lives", lambda _: Reply(Health("alive")), Health, is_public=True
         ),
         ReadEndpoint(
             "/readyz",
-            "Say whether decisions are taken",
+            "Return whether decisions are taken",
             lambda _: _ready(service),
             Health,
             ("storage_unavailable", "too_stale"),
@@ -73,7 +73,7 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ),
         ReadEndpoint(
             "/metrics",
-            "Measure for Prometheus",
+            "Return everything that is measured, for Prometheus",
             lambda _: _metrics(service, measures),
             "text/plain",
         ),

@@ -18,7 +18,8 @@ _logger = logging.getLogger(__name__)
 def expire(service: ServiceContext, *, limit: int = 100) -> int:
     """End the wait of at most `limit` events whose window is over, oldest first; return their number.
 
-    None while the disk refuses. To be called about once a second, and again at once while it returns `limit`.
+    Return 0 while the journal cannot be written. To be called about once a second, and again at once while it returns
+    `limit`.
     """
     rule = service.project.reward
     try:

@@ -9,7 +9,7 @@ from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError, invalid
 from bandit_forest.service.operations.checks import check_event_id
 
-__all__ = ["event_document", "explain", "find_event"]
+__all__ = ["event_document", "explain", "find_event", "recent_events"]
 
 _EXPLAINED_TREES = 10
 
@@ -44,6 +44,12 @@ def find_event(service: ServiceContext, event_id: str) -> Event:
     if event is None:
         raise ServiceError("unknown_event", f"No event '{event_id}' waits or is remembered.", path="$.event_id")
     return event
+
+
+def recent_events(service: ServiceContext) -> list[dict[str, Any]]:
+    """Return the last decisions, newest first."""
+    events = map(service.state.event, reversed(service.state.recent))
+    return [event_document(service, event) for event in events if event is not None]
 
 
 def event_document(service: ServiceContext, event: Event) -> dict[str, Any]:

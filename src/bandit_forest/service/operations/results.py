@@ -169,7 +169,7 @@ class PolicyValue(Struct, kw_only=True):
     events: int
     """Number of events with a reward."""
     effective_sample_size: float
-    """Number of events of the policy's own that these events are worth."""
+    """Effective sample size: number of events decided by the policy itself that would give the same standard error."""
     value: float | None
     low: float | None
     high: float | None

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from bandit_forest.service.domain.bandits import forest_of
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.domain.statistics import PROPENSITY_BOUNDS, TimeBucket
-from bandit_forest.service.operations.explain import event_document
 
-__all__ = ["ActionStatus", "Status", "TimeBucketStatus", "recent_events", "status"]
+__all__ = ["ActionStatus", "Status", "TimeBucketStatus", "status"]
 
 
 class ActionStatus(Struct, kw_only=True):
@@ -108,7 +105,7 @@ class Status(Struct, kw_only=True):
     is_learner: bool | None = None
     """Of a replica: whether it makes the lessons."""
     history: tuple[TimeBucketStatus, ...]
-    """All that was, oldest first, in at most 240 stretches of equal length; those in which nothing was are left out."""
+    """Counts over time, oldest first, in at most 240 stretches of equal length; empty ones are left out."""
 
 
 def status(service: ServiceContext) -> Status:
@@ -154,12 +151,6 @@ def status(service: ServiceContext) -> Status:
         is_learner=service.is_learner,
         history=tuple(_bucket_status(service, number, bucket) for number, bucket in statistics.buckets.items()),
     )
-
-
-def recent_events(service: ServiceContext) -> list[dict[str, Any]]:
-    """Return the last decisions, newest first."""
-    events = map(service.state.event, reversed(service.state.recent))
-    return [event_document(service, event) for event in events if event is not None]
 
 
 def _action_statuses(service: ServiceContext) -> tuple[ActionStatus, ...]:

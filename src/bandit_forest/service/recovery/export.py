@@ -94,7 +94,7 @@ def with_available(entries: Iterable[Entry], states: Mapping[str, str]) -> Itera
 
 
 def _events(entries: Iterator[Entry], read: Callable[[Entry], dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Bring decisions and their rewards together; what waits is in memory, as in the service."""
+    """Yield one mapping per event, in the order in which events ended; then those that wait."""
     waiting: dict[str | None, dict[str, Any]] = {}
     n_lessons = 0
     for entry in entries:

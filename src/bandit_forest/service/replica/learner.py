@@ -30,7 +30,7 @@ class Learner:
     def __init__(self, database: store.Database, project: Project) -> None:
         self.is_elected = False
         self.n_waiting = 0
-        """Events that wait, as somebody has counted them last."""
+        """Number of waiting events at the last count, set by the replica."""
         self._database = database
         self._project = project
         self._stopping = threading.Event()

@@ -1,4 +1,4 @@
-"""What is asked of PostgreSQL, a function for each question."""
+"""Queries of PostgreSQL, one function each."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Database:
         self.pool.close()
 
     def definition(self, new: str) -> str:
-        """Return what the database was made with: what it is given, if it is new."""
+        """Return the identity of the database; `new` when it is empty."""
         with self.pool.connection() as connection:
             connection.execute("INSERT INTO project (definition) VALUES (%s) ON CONFLICT DO NOTHING", (new,))
             return str(_one(connection.execute("SELECT definition FROM project"))[0])
@@ -236,5 +236,5 @@ def _one(cursor: Any) -> tuple[Any, ...]:
 
 
 def on_one_line(error: Exception) -> str:
-    """Return an error on one line, which never holds a password."""
+    """Return the message of an error on one line."""
     return " ".join(str(error).split())

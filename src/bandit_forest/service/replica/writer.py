@@ -27,7 +27,7 @@ AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
 
 class Stored(Commit):
-    """The promise that something is in the database; it may turn out that it is refused there."""
+    """Commit of the database; unlike a journal's, it may end with a refusal."""
 
     __slots__ = ("refusal",)
 
@@ -83,7 +83,7 @@ class Answers:
 
 
 class Writer:
-    """Writes to the database; for requests it looks like a journal.
+    """Writes to the database. It has the attributes of `Journal` that operations read.
 
     While the database is away, what the project's `full_disk` says happens: requests are refused, or kept in memory and
     tried again.
