@@ -1,5 +1,6 @@
 """PairBandit: offered actions with features, from the first event on."""
 
+import json
 import math
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -205,6 +206,19 @@ def test_an_explanation_tells_why_and_what_would_have_changed_it(bandit):
     tried = replace(told, propensities={"dear": 0.25, "cheap": 0.75})
     assert "cheap is drawn most, because fewer rewards of actions like it are known" in tried.to_text()
     assert sum(told.propensities.values()) == pytest.approx(1.0)
+
+
+def test_an_explanation_is_ready_for_json_with_ids_as_texts_where_they_are_keys(bandit):
+    context = {"age": 60.0, "member": True}
+    actions = [{"id": 7, "price": 15.0, "kind": "phone"}, {"id": "cheap", "price": 2.0, "kind": "phone"}]
+    told = bandit.explain(context, actions=actions)
+    document = told.as_dict()
+    assert json.loads(json.dumps(document)) == document
+    assert list(document) == ["best", "mean_rewards", "propensities", "reasons", "changes"]
+    assert (document["best"], list(document["mean_rewards"])) == (7, ["7", "cheap"])
+    assert document["mean_rewards"]["7"] == told.mean_rewards[7]
+    assert document["reasons"][0] == {"feature": "price", "difference": told.reasons[0].difference}
+    assert document["changes"][0]["action"] == told.changes[0].action
 
 
 def test_importance_by_feature_and_by_side(bandit):

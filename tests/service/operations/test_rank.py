@@ -24,7 +24,7 @@ from projects import Clock, opened, refuses
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.service.config.tables import Limits, RewardRule
 from bandit_forest.service.errors import InvalidRequestError, ServiceError
-from bandit_forest.service.operations.explain_offer import explain_offer
+from bandit_forest.service.operations.explain import explain_offer
 from bandit_forest.service.recovery.verify import verify
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,16 @@ class PairExplanation:
     """Features of the best action that put it before the second best, the most telling first."""
     changes: tuple[Change, ...]
     """Changes of the decision: other values of single variables with which another action is the best."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as dicts, lists, texts and numbers, ready for JSON; ids that are keys are texts."""
+        return {
+            "best": self.best,
+            "mean_rewards": {str(name): mean for name, mean in self.mean_rewards.items()},
+            "propensities": {str(name): propensity for name, propensity in self.propensities.items()},
+            "reasons": [reason._asdict() for reason in self.reasons],
+            "changes": [change._asdict() for change in self.changes],
+        }
 
     def to_text(self) -> str:
         """Return the explanation as a few lines of text."""

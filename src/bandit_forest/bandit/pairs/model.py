@@ -85,6 +85,13 @@ class PairModel:
             raise InvalidArgumentError(f"{owner} must wait for {self.warm_up_left} more lessons: features are learned.")
         return self.forest
 
+    def encoded(self, offer: Offer) -> Offer:
+        """Return an event as it is to be remembered now: the features of an earlier one may have been learned since."""
+        if self.forest is None:
+            return offer
+        actions: list[Read] = [self.action.encode(action) for action in offer.actions]
+        return offer._replace(context=self.context.encode(offer.context), actions=actions)
+
     def decide(self, offer: Offer, key: Key | None) -> tuple[int, float]:
         """Draw one of the offered actions."""
         if self.forest is not None:

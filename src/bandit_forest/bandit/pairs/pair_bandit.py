@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -24,7 +23,7 @@ from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import declared_features
 from bandit_forest.errors import refuse
 from bandit_forest.forest.pairs import PairForest
-from bandit_forest.validation import check_int, check_propensity, key_number
+from bandit_forest.validation import check_int, check_propensity
 
 __all__ = ["PairBandit"]
 
@@ -245,10 +244,13 @@ class PairBandit:
     def mean_rewards(self, context: Any, *, actions: Sequence[Mapping[str, Any]]) -> dict[str | int, float | None]:
         """Return the estimated mean reward of each offered action, in the range of rewards; None while unknown."""
         with self._lock:
-            offer = self.read(context, actions, "mean_rewards")
-            means = self.model.mean_rewards(offer)
-            values = [None if mean is None else self.rewards.unscale(mean) for mean in means]
-            return dict(zip(offer.ids, values, strict=True))
+            return self.mean_rewards_encoded(self.read(context, actions, "mean_rewards"))
+
+    def mean_rewards_encoded(self, offer: Offer) -> dict[str | int, float | None]:
+        """Return the estimates of a checked event."""
+        means = self.model.mean_rewards(offer)
+        values = [None if mean is None else self.rewards.unscale(mean) for mean in means]
+        return dict(zip(offer.ids, values, strict=True))
 
     def propensities(self, context: Any, *, actions: Sequence[Mapping[str, Any]]) -> dict[str | int, float]:
         """Return the probability with which `decide` would draw each offered action."""
@@ -259,8 +261,11 @@ class PairBandit:
     def explain(self, context: Any, *, actions: Sequence[Mapping[str, Any]]) -> PairExplanation:
         """Return why the best of the offered actions is the best, and what would have changed it."""
         with self._lock:
-            offer = self.read(context, actions, "explain")
-            return explain(self.model, offer, self.rewards)
+            return self.explain_encoded(self.read(context, actions, "explain"))
+
+    def explain_encoded(self, offer: Offer) -> PairExplanation:
+        """Return the explanation of a checked event."""
+        return explain(self.model, offer, self.rewards)
 
     def importance(self) -> dict[str, dict[str, float]]:
         """Return the importance of each feature by side: its share of what the splits of all trees explain.
@@ -338,8 +343,7 @@ class PairBandit:
         ids, features = map(list, zip(*pairs, strict=True))
         if len(set(ids)) != len(ids):
             refuse("actions", owner, "actions with different ids", ids)
-        numbers = np.array([_name_number(number) for number in ids], dtype=np.uint64)
-        return Offer(read, ids, features, numbers)
+        return Offer.of(read, ids, features)
 
     def _read_action(self, given: Any, row: int, owner: str) -> tuple[str | int, Read]:
         if given.__class__ is not dict and not isinstance(given, Mapping):
@@ -351,9 +355,3 @@ class PairBandit:
 
     def _decision(self, offer: Offer, index: int, propensity: float) -> PairDecision:
         return PairDecision(offer.ids[index], propensity, self.version, offer.context, offer.actions[index])
-
-
-@lru_cache(maxsize=2**16, typed=True)
-def _name_number(number: str | int) -> int:
-    """Return the number of an id in the table of names; most ids come again and again."""
-    return key_number(number, "PairBandit")

@@ -13,8 +13,7 @@ from bandit_forest.service.http.messages import LaterReply, Reply
 from bandit_forest.service.http.metrics import CONTENT_TYPE, Measures, exposition
 from bandit_forest.service.http.model_endpoints import Importance, importance, model, raw_response, tree
 from bandit_forest.service.operations.evaluation import evaluation
-from bandit_forest.service.operations.explain import explain, recent_events
-from bandit_forest.service.operations.explain_offer import explain_offer
+from bandit_forest.service.operations.explain import explain, explain_offer, recent_events
 from bandit_forest.service.operations.results import Evaluation
 from bandit_forest.service.operations.status import Status, status
 

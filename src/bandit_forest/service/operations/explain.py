@@ -1,15 +1,17 @@
-"""What is known of an event, and how the forest sees its context now."""
+"""What is known of an event, and how the forest sees its context, or what it offered, now."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError, invalid
 from bandit_forest.service.operations.checks import check_event_id
 
-__all__ = ["event_document", "explain", "find_event", "recent_events"]
+__all__ = ["event_document", "explain", "explain_offer", "recent_events"]
 
 _EXPLAINED_TREES = 10
 
@@ -21,7 +23,7 @@ def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
     forest sees the context now) and explanation (`Explanation.as_dict` of the first ten trees). What needs the forest
     is None while it warms up.
     """
-    event = find_event(service, event_id)
+    event = _find_event(service, event_id)
     document, model = event_document(service, event), service.bandit.model
     if model.policy is None:
         return document | {"variables": [], "mean_rewards": None, "votes": None, "explanation": None}
@@ -36,14 +38,23 @@ def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
     }
 
 
-def find_event(service: ServiceContext, event_id: str) -> Event:
-    """Return an event that waits or is remembered, or refuse its name."""
-    if not 0 < len(event_id) <= 200:
-        raise invalid("$.event_id", "a text of 1 to 200 characters", event_id)
-    event = service.state.event(check_event_id(event_id))
-    if event is None:
-        raise ServiceError("unknown_event", f"No event '{event_id}' waits or is remembered.", path="$.event_id")
-    return event
+def explain_offer(service: ServiceContext, event_id: str) -> Callable[[], dict[str, Any]]:
+    """Return a function that makes what is known of an event, ready for JSON; it may be called in a thread.
+
+    That is `event_document`, ranking (the answered ids with their propensities), and explanation: how the forest sees
+    the offer now, by `PairExplanation.as_dict`. It is None while the forest warms up, and once the event is over: then
+    the features of its offer are remembered no more.
+    """
+    event, bandit = _find_event(service, event_id), service.state.pairs
+    offer = event.offer
+    assert offer is not None
+    document = event_document(service, event) | {
+        "ranking": [{"id": offer.ids[place], "propensity": offer.propensities[place]} for place in offer.ranked]
+    }
+    if not offer.actions or bandit.model.forest is None:
+        return lambda: document | {"explanation": None}
+    checked = Offer.of(event.context, offer.ids, offer.actions)
+    return lambda: document | {"explanation": bandit.explain_encoded(checked).as_dict()}
 
 
 def recent_events(service: ServiceContext) -> list[dict[str, Any]]:
@@ -70,3 +81,13 @@ def event_document(service: ServiceContext, event: Event) -> dict[str, Any]:
         document["forest_propensity"] = event.forest_propensity
         document["forest_value"] = event.forest_value
     return document
+
+
+def _find_event(service: ServiceContext, event_id: str) -> Event:
+    """Return an event that waits or is remembered, or refuse its name."""
+    if not 0 < len(event_id) <= 200:
+        raise invalid("$.event_id", "a text of 1 to 200 characters", event_id)
+    event = service.state.event(check_event_id(event_id))
+    if event is None:
+        raise ServiceError("unknown_event", f"No event '{event_id}' waits or is remembered.", path="$.event_id")
+    return event

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from bandit_forest.bandit.pairs.decisions import Read
 from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.offers import EventOffer, OfferRecord
@@ -66,7 +65,7 @@ def _rank_new(
 ) -> Event:
     """Draw, apply and record a ranking by the event's name; the oldest event that waits makes room."""
     if make_room(service, 1):
-        offer = _read_again(service.state, offer)
+        offer = service.state.pairs.model.encoded(offer)  # events that expired early may have ended the warm-up
     model, now, (context, actions) = service.state.pairs.model, service.now(), json
     order, propensities = model.rank(offer, name)
     first, ranked = order[0], order[:n_ranked]
@@ -88,15 +87,6 @@ def _rank_new(
     return event
 
 
-def _read_again(state: State, offer: Offer) -> Offer:
-    """Return the offer as it is to be remembered: events that expired early may have ended the warm-up."""
-    model = state.pairs.model
-    if model.forest is None:
-        return offer
-    actions: list[Read] = [model.action.encode(action) for action in offer.actions]
-    return offer._replace(context=model.context.encode(offer.context), actions=actions)
-
-
 def _answer(event: Event) -> Ranked:
     offer = event.offer
     assert offer is not None
@@ -106,7 +96,5 @@ def _answer(event: Event) -> Ranked:
 
 def _estimates(state: State, offer: Offer) -> dict[str, float] | None:
     """Return the estimates of the offered actions by their ids as texts; None while warming up."""
-    bandit = state.pairs
-    means = zip(offer.ids, bandit.model.mean_rewards(offer), strict=True)
-    known = {str(name): bandit.rewards.unscale(mean) for name, mean in means if mean is not None}
-    return known or None
+    means = state.pairs.mean_rewards_encoded(offer)
+    return {str(name): mean for name, mean in means.items() if mean is not None} or None
