@@ -8,7 +8,7 @@ from typing import Any
 
 from bandit_forest.bandit.action_registry import ActionRegistry
 from bandit_forest.bandit.features.kinds import KINDS, Feature, default_feature, feature_from_json, feature_to_json
-from bandit_forest.bandit.forests import all_parameters, takes_order
+from bandit_forest.bandit.forests import all_parameters, engine_of, takes_order
 from bandit_forest.bandit.model import WarmUpRule
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.errors import refuse
@@ -54,6 +54,11 @@ class BanditSettings:
             warm_up_events=check_int(warm_up_events, "warm_up_events", owner, high=_MOST_WARM_UP),
             forest=parameters,
         )
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine that makes the decisions."""
+        return engine_of(self.forest)
 
     def to_json(self) -> dict[str, Any]:
         """Return an object that JSON can hold; the order of the features counts, so they are a list."""

@@ -30,7 +30,7 @@ from bandit_forest.service.recovery.verify import verify
 
 def test_a_ranking_is_what_the_bandit_itself_would_draw(tmp_path: Path) -> None:
     project = make_offered_project(tmp_path)
-    bandit = project.settings.new_bandit()
+    bandit = PairBandit.from_settings(project.settings)
     rng = random.Random(2)
     with opened(project) as decider:
         for number in range(200):

@@ -124,7 +124,9 @@ def test_an_identity_is_read_as_it_was_written(tmp_path: Path) -> None:
     settings = make_offered_project(tmp_path).settings
     assert isinstance(settings, PairBanditSettings)
     assert PairBanditSettings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
-    assert settings.new_bandit().to_bytes() == settings.new_bandit().to_bytes()
+    bandits = [PairBandit.from_settings(settings) for _ in range(2)]
+    assert bandits[0].to_bytes() == bandits[1].to_bytes()
+    assert bandits[0].settings == settings
 
 
 def test_a_backup_is_a_folder_to_go_on_with(tmp_path: Path) -> None:
@@ -142,7 +144,7 @@ def test_a_backup_is_a_folder_to_go_on_with(tmp_path: Path) -> None:
 
 
 def test_a_saved_bandit_begins_a_folder_of_offered_actions_only(tmp_path: Path) -> None:
-    bandit = make_offered_project(tmp_path).settings.new_bandit()
+    bandit = PairBandit.from_settings(make_offered_project(tmp_path).settings)
     rng = random.Random(1)
     for _ in range(30):
         bandit.learn(bandit.decide(context(rng), actions=offer(rng)), reward=1.0)

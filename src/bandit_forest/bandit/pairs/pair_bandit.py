@@ -19,6 +19,7 @@ from bandit_forest.bandit.pairs.decisions import PairDecision, PairDecisions, Pa
 from bandit_forest.bandit.pairs.explanation import PairExplanation, explain, importance_by_side
 from bandit_forest.bandit.pairs.model import ID, PairLesson, PairModel
 from bandit_forest.bandit.pairs.offer import Offer
+from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import declared_features
 from bandit_forest.errors import refuse
@@ -82,6 +83,32 @@ class PairBandit:
             action_features=declared_features(action_features, "PairBandit"),
             warm_up_events=check_int(warm_up_events, "warm_up_events", "PairBandit", high=_MOST_WARM_UP),
             forest={"seed": seed, **(forest or {})},
+        )
+
+    @classmethod
+    def from_settings(cls, settings: PairBanditSettings) -> Self:
+        """Return a bandit that has learned nothing."""
+        return cls(
+            reward_range=(settings.rewards.low, settings.rewards.high),
+            context_features=settings.features,
+            action_features=settings.offered,
+            warm_up_events=settings.warm_up_events,
+            forest=settings.forest,
+        )
+
+    @property
+    def settings(self) -> PairBanditSettings:
+        """The settings of such a bandit, with the features that were declared, or else those that were learned."""
+        context, action = (
+            dict(side.schema.features if side.features is None else side.features)
+            for side in (self.model.context, self.model.action)
+        )
+        return PairBanditSettings(
+            features=context,
+            offered=action,
+            rewards=self.rewards,
+            warm_up_events=self.model.warm_up_events,
+            forest=self.model.parameters,
         )
 
     def __repr__(self) -> str:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feature_to_json
-from bandit_forest.bandit.pairs.pair_bandit import PairBandit
-from bandit_forest.bandit.pairs.side import Side
 from bandit_forest.bandit.rewards import RewardRange
 
 __all__ = ["PairBanditSettings"]
@@ -19,7 +17,7 @@ class PairBanditSettings:
     """Settings of a bandit over pairs, without what it has learned."""
 
     engine: ClassVar[str] = "pairs-1"
-    """What makes the decisions. The number grows when the same lessons make other decisions."""
+    """Name of the engine that makes the decisions. Its number grows when the same lessons make other decisions."""
 
     features: dict[str, Feature]
     """Features of a context."""
@@ -29,48 +27,6 @@ class PairBanditSettings:
     warm_up_events: int
     forest: dict[str, Any]
     """All parameters of the forest, as JSON has them."""
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        features: Mapping[str, Feature],
-        offered: Mapping[str, Feature],
-        rewards: RewardRange,
-        warm_up_events: int,
-        forest: Mapping[str, Any],
-    ) -> Self:
-        """Return the settings of a project; rules of which only parts are given have the rest of `PairForest`'s."""
-        bandit = PairBandit(
-            reward_range=(rewards.low, rewards.high),
-            context_features=features,
-            action_features=offered,
-            warm_up_events=warm_up_events,
-            forest=forest,
-        )
-        return cls.of_bandit(bandit)
-
-    @classmethod
-    def of_bandit(cls, bandit: PairBandit) -> Self:
-        """Return the settings of a bandit."""
-        model = bandit.model
-        return cls(
-            features=_features(model.context),
-            offered=_features(model.action),
-            rewards=bandit.rewards,
-            warm_up_events=model.warm_up_events,
-            forest=model.parameters,
-        )
-
-    def new_bandit(self) -> PairBandit:
-        """Return a bandit that has learned nothing."""
-        return PairBandit(
-            reward_range=(self.rewards.low, self.rewards.high),
-            context_features=self.features,
-            action_features=self.offered,
-            warm_up_events=self.warm_up_events,
-            forest=self.forest,
-        )
 
     def to_json(self) -> dict[str, Any]:
         """Return an object that JSON can hold; the order of the features counts, so they are lists."""
@@ -92,8 +48,3 @@ class PairBanditSettings:
             warm_up_events=saved["warm_up_events"],
             forest=saved["forest"],
         )
-
-
-def _features(side: Side) -> dict[str, Feature]:
-    """Return the declared features of a side, or else those that were learned."""
-    return dict(side.schema.features if side.features is None else side.features)

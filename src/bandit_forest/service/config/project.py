@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import field
 
 from bandit_forest.bandit.features.kinds import Feature
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.settings import BanditSettings
@@ -70,13 +71,14 @@ class Project(General, frozen=True, kw_only=True):
     def settings(self) -> BanditSettings | PairBanditSettings:
         """The settings of its bandit when a storage folder is made."""
         if self.offered is not None:
-            return PairBanditSettings.of(
-                features=self.context,
-                offered=self.offered,
-                rewards=self.reward.range,
+            bandit = PairBandit(
+                reward_range=(self.reward.low, self.reward.high),
+                context_features=self.context,
+                action_features=self.offered,
                 warm_up_events=self.warm_up_events,
                 forest=self.forest,
             )
+            return bandit.settings
         assert self.actions is not None
         return BanditSettings.of(
             n_actions=len(self.actions.names),

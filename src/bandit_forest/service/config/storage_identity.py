@@ -16,7 +16,6 @@ from bandit_forest.bandit.features.kinds import (
     feature_from_json,
     feature_to_json,
 )
-from bandit_forest.bandit.forests import engine_of
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import BanditSettings
@@ -45,7 +44,7 @@ class StorageIdentity:
     @classmethod
     def of(cls, settings: BanditSettings | PairBanditSettings, base: str | None = None) -> StorageIdentity:
         """Return the identity of a folder whose decisions are made by this version of the package."""
-        return cls(settings=settings, engine=_engine(settings), base=base)
+        return cls(settings=settings, engine=settings.engine, base=base)
 
     def to_text(self) -> str:
         """Return the JSON that each file of the journal holds."""
@@ -69,7 +68,7 @@ def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
     Decisions of another engine cannot be made again. Such a folder goes on with the forest that the project asks for,
     which learns the lessons of the journal anew.
     """
-    stored, is_same_engine = identity.settings, identity.engine == _engine(identity.settings)
+    stored, is_same_engine = identity.settings, identity.engine == identity.settings.engine
     if isinstance(stored, BanditSettings) and stored.warm_up_rule == "events":
         project = structs.replace(project, context=_as_in_0_1(project.context, stored.features or {}))
     cure = "Change it back, or carry the journal over with 'bandit-forest migrate OLD.toml NEW.toml'"
@@ -93,11 +92,6 @@ def _check_same(compared: Iterable[tuple[str, Any, Any]], rule: str, cure: str) 
         error = InvalidArgumentError(f"The '{differing[0][0]}' of the project must be {rule}: {told}. {cure}.")
         error.parameter = differing[0][0]
         raise error
-
-
-def _engine(settings: BanditSettings | PairBanditSettings) -> str:
-    """Return the name of what makes the decisions."""
-    return settings.engine if isinstance(settings, PairBanditSettings) else engine_of(settings.forest)
 
 
 def _offered(settings: BanditSettings | PairBanditSettings) -> dict[str, Feature] | None:

@@ -17,7 +17,9 @@ __all__ = ["bandit_from_bytes", "forest_of", "new_bandit", "settings_of"]
 
 def new_bandit(settings: BanditSettings | PairBanditSettings) -> Bandit | PairBandit:
     """Return a bandit that has learned nothing."""
-    return settings.new_bandit() if isinstance(settings, PairBanditSettings) else Bandit.from_settings(settings)
+    if isinstance(settings, PairBanditSettings):
+        return PairBandit.from_settings(settings)
+    return Bandit.from_settings(settings)
 
 
 def bandit_from_bytes(project: Project, data: bytes, name: str) -> Bandit | PairBandit:
@@ -34,6 +36,4 @@ def forest_of(bandit: Bandit | PairBandit) -> BanditForest | PairForest | None:
 
 def settings_of(bandit: Bandit | PairBandit) -> BanditSettings | PairBanditSettings:
     """Return the settings of a bandit, with the features that it has learned where none were declared."""
-    if isinstance(bandit, PairBandit):
-        return PairBanditSettings.of_bandit(bandit)
-    return replace(bandit.settings, features=bandit.features)
+    return bandit.settings if isinstance(bandit, PairBandit) else replace(bandit.settings, features=bandit.features)

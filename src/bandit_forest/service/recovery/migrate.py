@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.settings import BanditSettings
@@ -212,7 +213,7 @@ class _OfferedActions(_Translation):
     def __init__(self, project: Project, settings: PairBanditSettings) -> None:
         super().__init__(project)
         self._features, self._offered = settings.features.keys(), {ID, *settings.offered}
-        self._bandit = settings.new_bandit()
+        self._bandit = PairBandit.from_settings(settings)
 
     def _event(self, entry: Entry) -> Entry:
         context = self._kept(_decode(entry.context or "{}"), self._features)
