@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.bandit.action_registry import Available
 from bandit_forest.bandit.decisions import BanditDecisions
+from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.tables import Table, checked_columns, read_table
 from bandit_forest.bandit.model import EncodedContext, Lesson
 from bandit_forest.errors import InvalidArgumentError, refuse
@@ -31,8 +32,12 @@ def fit(bandit: Bandit, rows: Any) -> None:
         raise InvalidArgumentError("Bandit.fit must come before anything is learned: the features are known already.")
     table = read_table(rows, "Bandit.fit")
     step = max(1, table.n_rows // _MOST_FITTED)
-    contexts = [model.read(row) for row in table.rows(range(0, table.n_rows, step))]
-    model.fit([model._warm_up_context(context) for context in contexts])
+    numbers = range(0, table.n_rows, step)
+    contexts = _read(bandit, table, numbers)
+    try:
+        model.fit_rows(contexts)
+    except FeatureError as error:
+        raise error.at(row=None if error.row is None else numbers[error.row]) from None
 
 
 def decide_many(bandit: Bandit, rows: Any, available_actions: Any) -> BanditDecisions:
@@ -105,17 +110,29 @@ def _encode(bandit: Bandit, table: Table) -> Sequence[EncodedContext]:
     """Return the checked contexts of a table."""
     model = bandit.model
     if model.policy is None:
-        return [model.read(row) for row in table.rows(range(table.n_rows))]
+        return _read(bandit, table, range(table.n_rows))
     matrix = model.schema.encode_many(checked_columns(model.schema, table))
     width, together = matrix.shape[1], matrix.tobytes()
     return [together[start : start + width] for start in range(0, len(together), width)]
+
+
+def _read(bandit: Bandit, table: Table, numbers: range) -> list[EncodedContext]:
+    """Return some rows as checked contexts, or refuse one with its number."""
+    read = []
+    for number, row in zip(numbers, table.rows(numbers), strict=True):
+        try:
+            read.append(bandit.model.read(row))
+        except FeatureError as error:
+            raise error.at(row=table.first_row + number) from None
+    return read
 
 
 def _learn_decisions(bandit: Bandit, decisions: BanditDecisions, rewards: Any, owner: str) -> None:
     earned = bandit.rewards.scale_many(bandit.rewards.check_many(rewards, len(decisions), owner))
     taken = _indices(bandit, decisions.actions, len(decisions), owner)
     shares = decisions.propensities.tolist()
-    lessons = zip(decisions.contexts, taken.tolist(), earned.tolist(), shares, strict=True)
+    contexts = bandit.model.checked(decisions.contexts)
+    lessons = zip(contexts, taken.tolist(), earned.tolist(), shares, strict=True)
     bandit.model.learn_many([Lesson(*lesson) for lesson in lessons])
 
 
@@ -127,14 +144,17 @@ def _learn_table(
     propensities: NDArray[np.float64],
 ) -> None:
     model = bandit.model
-    n_first = min(table.n_rows, model.warm_up_left)
-    first = [model.read(row) for row in table.rows(range(n_first))]
-    for number, context in enumerate(first):
-        lesson = Lesson(context, int(actions[number]), float(rewards[number]), float(propensities[number]))
-        model.learn(lesson)
-    if n_first < table.n_rows:
-        matrix = model.schema.encode_many(checked_columns(model.schema, table.part(n_first)))
-        model.learn_matrix(matrix, actions[n_first:], rewards[n_first:], propensities[n_first:])
+    n_first = model.n_waiting(table.n_rows)
+    first = _read(bandit, table, range(n_first))
+    left = table.part(n_first)
+    schema = model.schema_after(first)  # what is refused is refused before anything is learned
+    checked = checked_columns(schema, left) if left.n_rows else {}
+    taken, earned, shares = (values[:n_first].tolist() for values in (actions, rewards, propensities))
+    model.learn_many([Lesson(*lesson) for lesson in zip(first, taken, earned, shares, strict=True)])
+    if left.n_rows:
+        model.learn_matrix(
+            model.schema.encode_many(checked), actions[n_first:], rewards[n_first:], propensities[n_first:]
+        )
 
 
 def _indices(bandit: Bandit, names: Any, n_events: int, owner: str) -> NDArray[np.int64]:

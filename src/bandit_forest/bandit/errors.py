@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from bandit_forest.errors import InvalidArgumentError, shown
 
 __all__ = ["ActionError", "CapacityError", "FeatureError", "UnknownActionError"]
@@ -32,11 +34,16 @@ class FeatureError(InvalidArgumentError):
     def __init__(
         self, feature: str | None, rule: str, value: object, *, row: int | None = None, noun: str = "context"
     ) -> None:
-        self.feature, self.rule, self.value, self.row = feature, rule, value, row
+        self.feature, self.rule, self.value, self.row, self.noun = feature, rule, value, row, noun
         self.parameter = feature
         where = f"the {noun}" if row is None else f"the {noun} in row {row}"
         subject = f"The '{feature}' of {where}" if feature is not None else where[0].upper() + where[1:]
         super().__init__(f"{subject} must be {rule}. Got {shown(value)} instead.")
+
+    def at(self, *, row: int | None = None, noun: str | None = None) -> Self:
+        """Return the same refusal with the number of the row, or with another noun."""
+        found = self.row if row is None else row
+        return type(self)(self.feature, self.rule, self.value, row=found, noun=noun or self.noun)
 
 
 class UnknownActionError(InvalidArgumentError):

@@ -76,7 +76,8 @@ def restore_bandit(bandit: Bandit, parts: Parts, name: str) -> None:
         forest = restore_forest(BanditForest, header["forest"], arrays, name=name)
         features = {name: feature_from_json(feature) for name, feature in saved["features"]}
         encoder = ContextEncoder.from_json(saved["encoder"])
-        model.restore(forest, Schema(features, encoder.columns_), forest.n_events)
+        schema = Schema(features, encoder.columns_, never_seen=model.kinds.never_seen)
+        model.restore(forest, schema, forest.n_events)
 
 
 def settings_of(parts: Parts, name: str) -> BanditSettings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import count
 from typing import Any, Literal, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.bandit.action_registry import Available
+from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.features.learned_kinds import LearnedKinds
 from bandit_forest.bandit.features.schema import Schema
@@ -90,6 +91,38 @@ class Model:
     def warm_up_left(self) -> int:
         """Number of lessons still to come before the policy is made."""
         return 0 if self.policy is not None else self._warm_up_events - len(self.warm_up_contexts)
+
+    @property
+    def feature_names(self) -> Set[str]:
+        """The names of the features that are declared, or that the lessons have told so far."""
+        return self.schema.features.keys() if self._declared or self.policy is not None else self.kinds.names
+
+    def n_waiting(self, n_lessons: int) -> int:
+        """Return how many of the next lessons are to wait until the schema is learned."""
+        if self.policy is None and self._warm_up_rule == "events":
+            return n_lessons
+        return min(n_lessons, self.warm_up_left)
+
+    def schema_after(self, contexts: Sequence[EncodedContext]) -> Schema:
+        """Return the schema when lessons with these contexts wait, or refuse one with its row; nothing changes."""
+        if not contexts:
+            return self.schema
+        kinds, waiting = self._noted(contexts)
+        is_due = self._warm_up_rule == "lessons" and len(contexts) >= self.warm_up_left
+        return self._fitted(kinds, self.warm_up_contexts + waiting) if is_due else self.schema
+
+    def checked(self, contexts: Sequence[EncodedContext]) -> list[EncodedContext]:
+        """Return contexts that can be learned in this order, or refuse one with its row; nothing changes."""
+        n_first = self.n_waiting(len(contexts))
+        schema = self.schema_after(contexts[:n_first])
+        checked = list(contexts)
+        for row in range(n_first, len(contexts)):
+            if isinstance(context := checked[row], dict):
+                try:
+                    checked[row] = schema.encode(context)
+                except FeatureError as error:
+                    raise error.at(row=row) from None
+        return checked
 
     def read(self, context: Any) -> EncodedContext:
         """Check a context and return what is to be remembered of it."""
@@ -173,10 +206,14 @@ class Model:
 
     def fit(self, contexts: list[dict[str, Any]]) -> None:
         """Learn the schema from checked contexts, make the policy, and learn the lessons that have waited."""
-        features = self.schema.features if self._declared else self.kinds.features(ordered=self._ordered)
-        self._adopt(Schema.fit(features, contexts))
+        self._adopt(self._fitted(self.kinds, contexts))
         lessons, self.warm_up_lessons, self.warm_up_contexts = self.warm_up_lessons, [], []
         self.learn_many(lessons)
+
+    def fit_rows(self, contexts: Sequence[EncodedContext]) -> None:
+        """Learn the schema from contexts that are not lessons, or refuse one with its row."""
+        self.kinds, rows = self._noted(contexts)
+        self.fit(rows)
 
     def restore(self, policy: Policy, schema: Schema, version: int) -> None:
         """Take over the policy and the schema of a file."""
@@ -195,6 +232,23 @@ class Model:
         assert self.schema.encoder is not None
         codes = np.frombuffer(b"".join(map(self.encoded, contexts)), dtype=np.uint8)
         return codes.reshape(len(contexts), self.schema.encoder.n_variables)
+
+    def _noted(self, contexts: Sequence[EncodedContext]) -> tuple[LearnedKinds, list[dict[str, Any]]]:
+        """Return the kinds with what contexts of the warm-up tell, and these contexts, or refuse one with its row."""
+        kinds, rows = self.kinds.copy(), []
+        for row, context in enumerate(contexts):
+            assert isinstance(context, dict)
+            rows.append(context)
+            try:
+                if not self._declared:
+                    kinds.note(context)
+            except FeatureError as error:
+                raise error.at(row=row) from None
+        return kinds, rows
+
+    def _fitted(self, kinds: LearnedKinds, contexts: list[dict[str, Any]]) -> Schema:
+        features = self.schema.features if self._declared else kinds.features(ordered=self._ordered)
+        return Schema.fit(features, contexts, never_seen=kinds.never_seen)
 
     def _adopt(self, schema: Schema) -> None:
         assert schema.encoder is not None

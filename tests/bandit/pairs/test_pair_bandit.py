@@ -10,7 +10,7 @@ import pytest
 
 from bandit_forest import Bandit, DamagedFileError, InvalidArgumentError, archive
 from bandit_forest.bandit import NumericFeature
-from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.bandit.pairs import PairBandit, PairDecisions
 
 FOREST = {"n_trees": 4}
 DECLARED = {
@@ -277,6 +277,42 @@ def test_a_lesson_that_contradicts_those_before_it_changes_nothing():
     with pytest.raises(InvalidArgumentError, match="'price' of the context must be numeric"):
         bandit.learn(other, reward=1.0)
     assert bandit.to_bytes() == before
+
+
+@pytest.mark.parametrize(("n_known", "row"), [(0, 3), (0, 7), (3, 1), (3, 6)])
+@pytest.mark.parametrize(("side", "name"), [("context", "age"), ("action", "price")])
+def test_a_refused_batch_changes_nothing_and_names_the_row(side, name, n_known, row):
+    """The warm-up of five lessons ends inside the batch, before or behind the row."""
+    bandit = PairBandit(warm_up_events=5, forest=FOREST)
+    wrong = {"age": 1.0, "price": 2.0} | {name: "wrong"}
+    given = [wrong if number == row else {"age": 1.0, "price": float(number)} for number in range(9)]
+    drawn = [bandit.decide({"age": one["age"]}, actions=[{"id": 1, "price": one["price"]}]) for one in given]
+    for _ in range(n_known):
+        bandit.learn(bandit.decide({"age": 2.0}, actions=[{"id": 2, "price": 1.0}]), reward=1.0)
+    before = bandit.to_bytes()
+    with pytest.raises(InvalidArgumentError, match=f"The '{name}' of the {side} in row {row} must be"):
+        bandit.learn_many(PairDecisions(list(range(9)), drawn), [1.0] * 9)
+    assert bandit.to_bytes() == before
+    del drawn[row]
+    bandit.learn_many(PairDecisions(list(range(8)), drawn), [1.0] * 8)
+    assert bandit.version == n_known + 8
+
+
+def test_a_refused_fit_changes_nothing():
+    bandit = PairBandit()
+    before = bandit.to_bytes()
+    with pytest.raises(InvalidArgumentError, match="The 'price' of the action in row 1 must be numeric"):
+        bandit.fit([{"age": 1}], [{"price": 1}, {"price": "dear"}])
+    assert bandit.to_bytes() == before
+
+
+def test_a_feature_without_a_value_in_the_warm_up_is_a_category_and_the_refusal_has_the_cure():
+    bandit = PairBandit(warm_up_events=5, forest=FOREST)
+    for _ in range(6):
+        bandit.learn({"age": 1}, {"id": 1, "price": 1, "size": None}, 1.0, propensity=0.5)
+    for again in (bandit, PairBandit.from_bytes(bandit.to_bytes())):
+        with pytest.raises(InvalidArgumentError, match=r'action_features=\{"size": "numeric"\}'):
+            again.decide({"age": 1}, actions=[{"id": 1, "price": 1, "size": 1.5}])
 
 
 @pytest.mark.parametrize("number", [math.inf, -math.inf, 10**400, 10**5000], ids=["inf", "-inf", "long", "very long"])

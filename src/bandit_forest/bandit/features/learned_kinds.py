@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, Self
 
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import Feature, default_feature
@@ -31,6 +31,22 @@ Got 'old' instead.
 
     def __init__(self) -> None:
         self._kinds: dict[str, str | None] = {}
+
+    @property
+    def names(self) -> Set[str]:
+        """The names of all features."""
+        return self._kinds.keys()
+
+    @property
+    def never_seen(self) -> frozenset[str]:
+        """The features that were always missing."""
+        return frozenset(name for name, kind in self._kinds.items() if kind is None)
+
+    def copy(self) -> Self:
+        """Return a copy, to try rows on."""
+        copied = type(self)()
+        copied.restore(self._kinds)
+        return copied
 
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return a row with plain values, or refuse it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from difflib import get_close_matches
 from typing import Any
 
@@ -13,6 +13,7 @@ from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.fast_reader import Reader, make_reader
 from bandit_forest.bandit.features.fitting import fit_columns, fit_labels
 from bandit_forest.bandit.features.kinds import Feature, LabelsFeature, TimeFeature
+from bandit_forest.bandit.features.learned_kinds import kind_of
 from bandit_forest.bandit.features.values import as_context, clean, expanded
 from bandit_forest.encoding import Column, ContextEncoder
 
@@ -28,6 +29,10 @@ class Schema:
         What a context may hold.
     columns
         The rule of each column. None while rules are still to be learned: contexts are checked, and not encoded.
+    never_seen
+        Undeclared features that were always missing when features were learned, and are taken for categories.
+    parameter
+        Name of the parameter that declares features.
 
     Examples
     --------
@@ -41,17 +46,32 @@ class Schema:
     bandit_forest.bandit.errors.FeatureError: The 'age' of the context must be a finite number. Got 'old' instead.
     """
 
-    def __init__(self, features: Mapping[str, Feature], columns: Mapping[str, Column] | None) -> None:
+    def __init__(
+        self,
+        features: Mapping[str, Feature],
+        columns: Mapping[str, Column] | None,
+        *,
+        never_seen: Set[str] = frozenset(),
+        parameter: str = "features",
+    ) -> None:
         self.features = dict(features)
+        self._never_seen, self._parameter = never_seen, parameter
         self.encoder = None if columns is None else ContextEncoder.from_schema(columns)
         self._has_parts = any(isinstance(feature, LabelsFeature | TimeFeature) for feature in features.values())
         self._reader = self.reader()
 
     @classmethod
-    def fit(cls, features: Mapping[str, Feature], contexts: list[dict[str, Any]]) -> Schema:
+    def fit(
+        cls,
+        features: Mapping[str, Feature],
+        contexts: list[dict[str, Any]],
+        *,
+        never_seen: Set[str] = frozenset(),
+        parameter: str = "features",
+    ) -> Schema:
         """Return a schema whose open rules are learned from checked contexts."""
         fitted = {name: fit_labels(name, feature, contexts) for name, feature in features.items()}
-        return cls(fitted, fit_columns(fitted, contexts))
+        return cls(fitted, fit_columns(fitted, contexts), never_seen=never_seen, parameter=parameter)
 
     @property
     def is_learned(self) -> bool:
@@ -99,7 +119,19 @@ class Schema:
         context = as_context(given)
         if not context.keys() <= self.features.keys():
             self.refuse_unknown(next(name for name in context if name not in self.features), context)
-        return {name: clean(feature, name, context.get(name)) for name, feature in self.features.items()}
+        return {name: self.clean(name, context.get(name)) for name in self.features}
+
+    def clean(self, name: str, given: Any) -> Any:
+        """Return a value as its feature wants it, or refuse it."""
+        try:
+            return clean(self.features[name], name, given)
+        except FeatureError as error:
+            if name not in self._never_seen:
+                raise
+            cure = f'{self._parameter}={{"{name}": "{kind_of(name, given)}"}}'
+            why = "it was always missing when the features were learned, and is taken for a category; declare it"
+            rule = f"{error.rule}: {why} ({cure}), or call fit before with rows that have values of it"
+            raise FeatureError(name, rule, given) from None
 
     def refuse_unknown(self, name: Any, value: object) -> None:
         """Refuse a feature that there is not, with the nearest name."""

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import Feature, LabelsFeature, NumericFeature, TimeFeature
 from bandit_forest.bandit.features.schema import Schema
-from bandit_forest.bandit.features.values import as_context, clean, expanded, plain
+from bandit_forest.bandit.features.values import as_context, expanded, plain
 from bandit_forest.encoding.tables import frame_columns
 from bandit_forest.errors import refuse
 
 __all__ = ["Table", "checked_columns", "read_table"]
 
 Values = Sequence[Any] | NDArray[Any]
+Clean = Callable[[Any, Callable[[], int]], Any]
+"""Cleans a value, or refuses it; the callable returns its row."""
 _RULE = "a list of mappings, a mapping of columns of one length, or a frame of pandas, Polars or PyArrow"
 _PLAIN_TYPES: dict[str, set[type]] = {"boolean": {bool, NoneType}, "categorical": {str, int, NoneType}}
 
@@ -32,16 +34,20 @@ class Table:
         The values by name: arrays of numbers, or lists.
     n_rows
         Their length.
+    first_row
+        Number of the first row in what was given.
     """
 
-    def __init__(self, columns: dict[str, Values], n_rows: int) -> None:
+    def __init__(self, columns: dict[str, Values], n_rows: int, *, first_row: int = 0) -> None:
         self.columns = columns
         self.n_rows = n_rows
+        self.first_row = first_row
 
     def without(self, names: Iterable[str]) -> Table:
         """Return the table without some columns."""
         left_out = set(names)
-        return Table({name: values for name, values in self.columns.items() if name not in left_out}, self.n_rows)
+        columns = {name: values for name, values in self.columns.items() if name not in left_out}
+        return Table(columns, self.n_rows, first_row=self.first_row)
 
     def rows(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
         """Return some rows as dicts of plain values."""
@@ -49,7 +55,8 @@ class Table:
 
     def part(self, start: int) -> Table:
         """Return the rows from a number on."""
-        return Table({name: values[start:] for name, values in self.columns.items()}, self.n_rows - start)
+        columns = {name: values[start:] for name, values in self.columns.items()}
+        return Table(columns, self.n_rows - start, first_row=self.first_row + start)
 
 
 def read_table(rows: Any, owner: str) -> Table:
@@ -57,7 +64,7 @@ def read_table(rows: Any, owner: str) -> Table:
     if isinstance(rows, Mapping):
         columns = {name: _values(values, name, owner) for name, values in rows.items()}
     elif isinstance(rows, Sequence) and not isinstance(rows, str):
-        contexts = [as_context(row) for row in rows]
+        contexts = [_context(row, number) for number, row in enumerate(rows)]
         names = dict.fromkeys(name for context in contexts for name in context)
         return Table({name: [context.get(name) for context in contexts] for name in names}, len(contexts))
     else:
@@ -77,37 +84,38 @@ def checked_columns(schema: Schema, table: Table) -> dict[str, NDArray[Any]]:
     for name, feature in schema.features.items():
         values = table.columns.get(name)
         given: Values = [None] * table.n_rows if values is None else values
+        clean = _clean_at(schema, name, table.first_row)
         if isinstance(feature, LabelsFeature | TimeFeature):
-            columns |= _parts(feature, name, given)
+            columns |= _parts(feature, name, given, clean)
         else:
-            columns[name] = _checked(feature, name, given)
+            columns[name] = _checked(feature, given, clean)
     return columns
 
 
-def _checked(feature: Feature, name: str, values: Values) -> NDArray[Any]:
+def _checked(feature: Feature, values: Values, clean: Clean) -> NDArray[Any]:
     """Return a column with clean values: by its distinct values where it has few types, else value by value."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf" and isinstance(feature, NumericFeature):
-        return _checked_numbers(feature, name, values.astype(np.float64))
+        return _checked_numbers(feature, values.astype(np.float64), clean)
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     types = set(map(type, listed))
     if isinstance(feature, NumericFeature) and types <= {int, float, NoneType}:
-        return _checked_numbers(feature, name, np.array(listed, dtype=np.float64))
+        return _checked_numbers(feature, np.array(listed, dtype=np.float64), clean)
     if types <= _PLAIN_TYPES.get(feature.kind, set()):
         for value in dict.fromkeys(listed):
-            _at_row(feature, name, value, lambda value=value: listed.index(value))  # type: ignore[misc]
+            clean(value, lambda value=value: listed.index(value))  # type: ignore[misc]
         return np.array(listed, dtype=object)
-    return np.array([_at_row(feature, name, value, lambda row=row: row) for row, value in enumerate(listed)], object)  # type: ignore[misc]
+    return np.array([clean(value, lambda row=row: row) for row, value in enumerate(listed)], object)  # type: ignore[misc]
 
 
-def _checked_numbers(feature: NumericFeature, name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _checked_numbers(feature: NumericFeature, numbers: NDArray[np.float64], clean: Clean) -> NDArray[np.float64]:
     wrong = np.isinf(numbers) if feature.missing else ~np.isfinite(numbers)
     if wrong.any():
         row = int(wrong.argmax())
-        _at_row(feature, name, float(numbers[row]), lambda: row)
+        clean(float(numbers[row]), lambda: row)
     return numbers
 
 
-def _parts(feature: LabelsFeature | TimeFeature, name: str, values: Values) -> dict[str, NDArray[Any]]:
+def _parts(feature: LabelsFeature | TimeFeature, name: str, values: Values, clean: Clean) -> dict[str, NDArray[Any]]:
     if isinstance(values, np.ndarray) and values.dtype.kind == "M" and not np.isnat(values).any():
         days = values.astype("datetime64[D]")
         return {
@@ -115,17 +123,28 @@ def _parts(feature: LabelsFeature | TimeFeature, name: str, values: Values) -> d
             f"{name} weekday": (days.astype(np.int64) + 3) % 7,
             f"{name} month": values.astype("datetime64[M]").astype(np.int64) % 12 + 1,
         }
-    cleaned = [_at_row(feature, name, value, lambda row=row: row) for row, value in enumerate(values)]  # type: ignore[misc]
+    cleaned = [clean(value, lambda row=row: row) for row, value in enumerate(values)]  # type: ignore[misc]
     rows = [expanded(feature, name, value) for value in cleaned]
     return {column: np.array([row[column] for row in rows], dtype=object) for column in expanded(feature, name, None)}
 
 
-def _at_row(feature: Feature, name: str, value: Any, row: Callable[[], int]) -> Any:
-    """Return the clean value, or refuse it with its row."""
+def _clean_at(schema: Schema, name: str, first_row: int) -> Clean:
+    """Return what cleans a value of a feature, or refuses it with its row."""
+
+    def clean(value: Any, row: Callable[[], int]) -> Any:
+        try:
+            return schema.clean(name, value)
+        except FeatureError as error:
+            raise error.at(row=first_row + row()) from None
+
+    return clean
+
+
+def _context(row: Any, number: int) -> dict[str, Any]:
     try:
-        return clean(feature, name, value)
+        return as_context(row)
     except FeatureError as error:
-        raise FeatureError(error.feature, error.rule, error.value, row=row()) from None
+        raise error.at(row=number) from None
 
 
 def _series_values(series: Any) -> Values:

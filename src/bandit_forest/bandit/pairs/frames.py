@@ -53,5 +53,6 @@ def fit(bandit: PairBandit, contexts: Any, actions: Any) -> None:
     sides = []
     for side, rows in ((model.context, contexts), (model.action, actions)):
         table = read_table(rows, "PairBandit.fit")
-        sides.append([side.read(row, row=number) for number, row in enumerate(table.rows(range(table.n_rows)))])
+        read = [side.read(row, row=number) for number, row in enumerate(table.rows(range(table.n_rows)))]
+        sides.append(side.checked(read, n_first=len(read), waiting=[]))  # before any of them is noted
     model.fit(*sides)

@@ -143,6 +143,24 @@ class PairModel:
                 self.learn_many(lessons[number + 1 :])
                 return
 
+    def checked(self, lessons: Sequence[PairLesson]) -> list[PairLesson]:
+        """Return lessons that can be learned in this order, or refuse one with its number; nothing changes."""
+        n_first = min(len(lessons), self.warm_up_left)
+        contexts = self.context.checked(
+            [lesson.context for lesson in lessons],
+            n_first=n_first,
+            waiting=[lesson.context for lesson in self.lessons],
+        )
+        features = self.action.checked(
+            [lesson.features for lesson in lessons],
+            n_first=n_first,
+            waiting=[lesson.features for lesson in self.lessons],
+        )
+        return [
+            lesson._replace(context=context, features=action)
+            for lesson, context, action in zip(lessons, contexts, features, strict=True)
+        ]
+
     def fit(self, contexts: Sequence[Read], actions: Sequence[Read]) -> None:
         """Learn the features from checked rows, make the forest, and learn the lessons that have waited."""
         self.context.fit(contexts)

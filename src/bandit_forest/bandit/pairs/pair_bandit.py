@@ -248,13 +248,12 @@ class PairBandit:
         if not isinstance(decisions, PairDecisions):
             refuse("decisions", owner, "what decide_many has returned", decisions)
         values = self.rewards.scale_many(self.rewards.check_many(rewards, len(decisions), owner))
+        lessons = [
+            PairLesson(decision.context, decision.features, decision.action, value, decision.propensity)
+            for decision, value in zip(decisions, values.tolist(), strict=True)
+        ]
         with self._lock:
-            self.model.learn_many(
-                [
-                    PairLesson(decision.context, decision.features, decision.action, value, decision.propensity)
-                    for decision, value in zip(decisions, values.tolist(), strict=True)
-                ]
-            )
+            self.model.learn_many(self.model.checked(lessons))
 
     def fit(self, contexts: Any, actions: Any) -> Self:
         """Learn the features of both sides from rows, before anything else is learned.

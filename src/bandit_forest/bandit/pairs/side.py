@@ -71,7 +71,32 @@ class Side:
                 raise FeatureError(None, "a mapping with at least one feature", features)
             return self._kinds.check(features)
         except FeatureError as error:
-            raise FeatureError(error.feature, error.rule, error.value, row=row, noun=self.noun) from None
+            raise error.at(row=row, noun=self.noun) from None
+
+    def checked(self, rows: Sequence[Read], *, n_first: int, waiting: Sequence[Read]) -> list[Read]:
+        """Return rows that can be learned in this order, or refuse one with its number; nothing changes.
+
+        Parameters
+        ----------
+        rows
+            Rows that were read.
+        n_first
+            Number of them that are to wait until the features are learned.
+        waiting
+            Rows that wait already.
+        """
+        kinds, schema, checked = self._kinds.copy(), self.schema, list(rows)
+        for number, row in enumerate(rows):
+            if number == n_first > 0:
+                schema = self._fitted(kinds, [*waiting, *rows[:n_first]])
+            try:
+                if number < n_first:
+                    self._note(kinds, row)
+                elif not isinstance(row, bytes):
+                    checked[number] = schema.encode_plainly(row)
+            except FeatureError as error:
+                raise error.at(row=number, noun=self.noun) from None
+        return checked
 
     def check_kinds(self, read: Read) -> None:
         """Refuse a row that contradicts the rows which were noted, while the kinds of features are learned."""
@@ -80,15 +105,13 @@ class Side:
 
     def note(self, read: Read) -> None:
         """Remember the kinds of the features of a lesson, while they are learned."""
-        if self.features is None and isinstance(read, dict):
-            self._kinds.note(read)
+        self._note(self._kinds, read)
 
     def fit(self, rows: Sequence[Read]) -> None:
         """Learn what is open from checked rows."""
         for row in rows:
             self.note(row)
-        features = self._kinds.features(ordered=True) if self.features is None else self.features
-        self._adopt(Schema.fit(features, [row for row in rows if isinstance(row, dict)]))
+        self._adopt(self._fitted(self._kinds, rows))
 
     def encode(self, read: Read) -> bytes:
         """Return the variables of a checked row, one byte each."""
@@ -108,7 +131,21 @@ class Side:
         self._kinds.restore(saved["kinds"])
         if saved["encoder"] is not None:
             features = {name: feature_from_json(feature) for name, feature in saved["features"]}
-            self._adopt(Schema(features, ContextEncoder.from_json(saved["encoder"]).columns_))
+            columns = ContextEncoder.from_json(saved["encoder"]).columns_
+            self._adopt(Schema(features, columns, never_seen=self._kinds.never_seen, parameter=self._parameter))
+
+    @property
+    def _parameter(self) -> str:
+        return f"{self.noun}_features"
+
+    def _note(self, kinds: LearnedKinds, read: Read) -> None:
+        if self.features is None and isinstance(read, dict):
+            kinds.note(read)
+
+    def _fitted(self, kinds: LearnedKinds, rows: Sequence[Read]) -> Schema:
+        features = kinds.features(ordered=True) if self.features is None else self.features
+        known = [row for row in rows if isinstance(row, dict)]
+        return Schema.fit(features, known, never_seen=kinds.never_seen, parameter=self._parameter)
 
     def _adopt(self, schema: Schema) -> None:
         self.schema = schema
