@@ -179,7 +179,10 @@ def check_fractions(
     if array.size:
         low = array.min()
         if not (low >= 0.0 and array.max() <= 1.0) or (open_low and low == 0.0):  # NaN fails the first test
-            refuse(name, owner, rule, values)
+            if array.ndim != 1:
+                refuse(name, owner, rule, values)
+            row = int(np.flatnonzero(~((array >= 0.0) & (array <= 1.0)) | (open_low & (array == 0.0)))[0])
+            refuse(name, owner, f"{rule}; row {row} is wrong", float(array[row]))
     return array
 
 

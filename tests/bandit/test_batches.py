@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 
 from bandit_forest import Bandit, InvalidArgumentError
@@ -93,3 +94,142 @@ def test_a_declared_category_is_refused_without_advice() -> None:
     learn(bandit, log(c=[None] * N_ROWS))
     with pytest.raises(InvalidArgumentError, match=r"must be a text or a whole number\. Got 1\.5 instead"):
         bandit.decide({"x": 0.5, "c": 1.5})
+
+
+LISTS = [["stay", "go"], ["go", "gone"]] * (N_ROWS // 2)
+FORMS: dict[str, Any] = {
+    "all rows": ["go", "stay"],
+    "one list per row": LISTS,
+    "mask": np.full((N_ROWS, 2), True),
+    "column": "available",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("convert", [lambda rows: rows, polars.from_pandas, lambda rows: rows.to_dict("records")])
+def test_available_actions_of_a_log_are_no_feature(form: str, convert: Any) -> None:
+    rows = log(available=LISTS) if form == "column" else log()
+    bandit, plain = new(), new()
+    learn(bandit, convert(rows), available_actions=FORMS[form])
+    learn(plain, log())
+    assert bandit.to_bytes() == plain.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("available", "sentence"),
+    [
+        (["go"], "lists with the action that was taken, which is 'stay' in row 0. Got ['go'] instead"),
+        ([*LISTS[:6], ["go"], *LISTS[7:]], "which is 'stay' in row 6. Got ['go'] instead"),
+        (np.arange(2 * N_ROWS).reshape(N_ROWS, 2) != 2 * 8, "which is 'stay' in row 8. Got ['go'] instead"),
+        ([*LISTS[:6], "stay", *LISTS[7:]], "lists of names; row 6 is wrong. Got 'stay' instead"),
+        ([*LISTS[:6], ["stay", 3], *LISTS[7:]], "lists of names; row 6 is wrong. Got ['stay', 3] instead"),
+        (LISTS[1:], "lists of names, one for each event. Got"),
+        ("may", "one of the columns x, action, reward, propensity. Got 'may' instead"),
+        (3, "lists of names, one for each event. Got 3 instead"),
+    ],
+)
+def test_an_action_that_was_not_available_is_refused_with_its_row(available: Any, sentence: str) -> None:
+    bandit = new()
+    before = bandit.to_bytes()
+    with pytest.raises(InvalidArgumentError) as refusal:
+        learn(bandit, log(), available_actions=available)
+    assert str(refusal.value).startswith("The 'available_actions' of Bandit.learn_many must be ")
+    assert sentence in str(refusal.value)
+    assert bandit.to_bytes() == before
+
+
+@pytest.mark.parametrize("n_rows", [20, N_ROWS], ids=["in the warm-up", "after the warm-up"])
+def test_a_column_of_available_actions_that_was_learned_as_a_feature_is_refused(n_rows: int) -> None:
+    bandit, rows = new(), log(n_rows, available=LISTS[:n_rows])
+    learn(bandit, rows)
+    for call in (bandit.decide_many, bandit.propensities_many):
+        with pytest.raises(InvalidArgumentError, match=r"must be a column that is not a feature .* learn_many has"):
+            call(rows[["x", "available"]], available_actions="available")
+    with pytest.raises(InvalidArgumentError, match="must be a column that is not a feature"):
+        learn(bandit, rows, available_actions="available")
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"action": "fly"}, "The 'actions' of Bandit.learn_many must be names, each one of stay, go; row 7 is wrong. "),
+        ({"action": None}, "The 'actions' of Bandit.learn_many must be names, each one of stay, go; row 7 is wrong. "),
+        (
+            {"action": ["go"]},
+            "The 'actions' of Bandit.learn_many must be names, each one of stay, go; row 7 is wrong. ",
+        ),
+        ({"reward": 1.5}, "The 'rewards' of Bandit.learn_many must be numbers in [0, 1]; row 7 is wrong. "),
+        ({"reward": float("nan")}, "The 'rewards' of Bandit.learn_many must be numbers in [0, 1]; row 7 is wrong. "),
+        ({"propensity": 0.0}, "(0, 1]; row 7 is wrong. "),
+        ({"propensity": float("nan")}, "(0, 1]; row 7 is wrong. "),
+        ({"propensity": None}, "(0, 1]; row 7 is wrong. "),
+        ({"propensity": "much"}, "(0, 1]; row 7 is wrong. "),
+    ],
+)
+def test_what_is_wrong_in_a_batch_is_told_with_its_row_and_value(columns: dict[str, Any], sentence: str) -> None:
+    rows = log().to_dict("records")
+    rows[7] = rows[7] | columns
+    bandit = new()
+    before = bandit.to_bytes()
+    for given in (rows, pd.DataFrame(rows)):
+        with pytest.raises(InvalidArgumentError) as refusal:
+            learn(bandit, given)
+        assert sentence in str(refusal.value)
+        value = next(iter(columns.values()))
+        assert any(str(refusal.value).endswith(f"Got {shown!r} instead.") for shown in (value, float("nan"), None))
+    assert bandit.to_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("available", "sentence"),
+    [
+        ([["stay"], []], "must be a list of names of enabled actions, at least one; row 1 is wrong. Got () instead."),
+        ([["stay"], ["go", "fly"]], "must be names of enabled actions, which are stay, go; row 1 is wrong. Got 'fly'"),
+        (["stay", "fly"], "must be names of enabled actions, which are stay, go. Got 'fly' instead."),
+        ([], "must be a list of names of enabled actions, at least one. Got () instead."),
+        (np.array([[True, True], [False, False]]), "at least one; row 1 is wrong. Got () instead."),
+    ],
+)
+def test_a_row_without_a_known_available_action_is_told(available: Any, sentence: str) -> None:
+    for call in (new().decide_many, new().propensities_many):
+        with pytest.raises(InvalidArgumentError) as refusal:
+            call({"x": [1.0, 2.0]}, available_actions=available)
+        assert sentence in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array(["stay", "go"]),
+        pd.Series(["stay", "go", "go"]).unique(),
+        pd.Series(["stay", "go"]),
+        pd.Series(["stay", "go", "go"], dtype="category").unique(),
+        polars.Series(["stay", "go"]),
+        iter(["stay", "go"]),
+    ],
+    ids=["array", "unique", "series", "categories", "polars", "iterator"],
+)
+def test_actions_are_any_iterable_of_names(names: Any) -> None:
+    bandit = Bandit(actions=names)
+    assert list(bandit.actions) == ["stay", "go"]
+    assert {type(name) for name in bandit.actions} == {str}
+    shares = bandit.propensities({"x": 1}, available_actions=pd.Series(["go"]))
+    assert shares == {"stay": 0.0, "go": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["stay", float("nan")], "Got nan"),
+        (["stay", "go", "stay"], "Got 'stay'"),
+        ({"stay", "go"}, "a set has no order, so sort it. Got"),
+        ("stay", "Got 'stay'"),
+        ({"stay": 1}, "Got {'stay': 1}"),
+        (iter([]), "at least one. Got"),
+        (3, "Got 3"),
+    ],
+)
+def test_other_actions_are_refused_by_name(names: Any, told: str) -> None:
+    with pytest.raises(InvalidArgumentError) as refusal:
+        Bandit(actions=names)
+    assert told in str(refusal.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,11 +46,19 @@ def is_name(text: str) -> bool:
 def check_action_names(names: object, owner: str, parameter: str = "actions") -> tuple[str, ...]:
     """Return the names of actions, or refuse them."""
     rule = f"a list of different printable names of at most {LONGEST_NAME} characters, at least one"
-    if isinstance(names, str) or not isinstance(names, Sequence) or not names:
+    if isinstance(names, Set):
+        refuse(parameter, owner, f"{rule}; a set has no order, so sort it", names)
+    if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
         refuse(parameter, owner, rule, names)
-    if not all(isinstance(name, str) and is_name(name) for name in names) or len(set(names)) < len(names):
+    listed = list(names)
+    if not listed:
         refuse(parameter, owner, rule, names)
-    return tuple(names)
+    seen: set[str] = set()
+    for name in listed:
+        if not isinstance(name, str) or not is_name(name) or name in seen:
+            refuse(parameter, owner, rule, name)
+        seen.add(name)
+    return tuple(map(str, listed))
 
 
 class ActionRegistry:
@@ -140,19 +148,47 @@ class ActionRegistry:
         """Return the actions of these names as what may be taken."""
         return self._available([self.indices[name] for name in names])
 
-    def check_available(self, names: Any, owner: str) -> Available:
-        """Return the actions of some names as what may be taken, all that are enabled when None; or refuse them."""
+    def check_available(self, names: Any, owner: str, *, row: int | None = None) -> Available:
+        """Return the actions of some names as what may be taken, all that are enabled when None; or refuse them.
+
+        Parameters
+        ----------
+        names
+            Any iterable of names.
+        owner
+            What they were given to.
+        row
+            Number of their row in a batch.
+        """
         if names is None:
             return self.enabled
-        is_list = isinstance(names, (list, tuple, set, frozenset, np.ndarray)) and len(names) > 0
-        if not is_list or not all(map(self.is_enabled, names)):
-            refuse("available_actions", owner, "a list of names of enabled actions, at least one", names)
-        return self.available(names)
+        where = "" if row is None else f"; row {row} is wrong"
+        listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else []
+        if not listed:
+            refuse("available_actions", owner, f"a list of names of enabled actions, at least one{where}", names)
+        for name in listed:
+            if not self.is_enabled(name):
+                enabled = ", ".join(known for known in self.names if self.is_enabled(known))
+                refuse("available_actions", owner, f"names of enabled actions, which are {enabled}{where}", name)
+        return self.available(listed)
 
-    def check_action(self, name: object, owner: str) -> int:
-        """Return the index of an action that may have been taken, disabled ones included; or refuse it."""
+    def check_action(self, name: object, owner: str, *, row: int | None = None) -> int:
+        """Return the index of an action that may have been taken, disabled ones included; or refuse it.
+
+        Parameters
+        ----------
+        name
+            Name of the action.
+        owner
+            What it was given to.
+        row
+            Number of its row in a batch.
+        """
         if not isinstance(name, str) or self.state(name) in (None, REMOVED):
-            refuse("action", owner, f"one of {', '.join(self.names)}", name)
+            known = ", ".join(known for known in self.names if self._states[known] != REMOVED)
+            if row is not None:
+                refuse("actions", owner, f"names, each one of {known}; row {row} is wrong", name)
+            refuse("action", owner, f"one of {known}", name)
         return self.indices[name]
 
     def _change(self, name: str, state: str) -> None:

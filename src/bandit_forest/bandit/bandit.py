@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -43,7 +43,7 @@ class Bandit:
     Parameters
     ----------
     actions
-        Names of the actions; more may be added later.
+        Names of the actions: a list, an array, or a column of a frame. More may be added later.
     reward_range
         Lowest and highest reward.
     features
@@ -76,7 +76,7 @@ class Bandit:
     def __init__(
         self,
         *,
-        actions: Sequence[str],
+        actions: Iterable[str],
         reward_range: tuple[float, float] = (0.0, 1.0),
         features: Mapping[str, Feature | str] | None = None,
         warm_up_events: int = 200,
@@ -222,7 +222,8 @@ class Bandit:
             A list of mappings, a mapping of columns, or a frame of pandas, Polars or PyArrow.
         available_actions
             Names of the actions that may be taken in all rows; or one list of names per row; or a mask with one row per
-            event and one column per action, in the order of `actions`; or the name of a column with lists of names.
+            event and one column per action, in the order of `actions`; or the name of a column with lists of names,
+            which must not be a feature.
         """
         with self._lock:
             return batches.decide_many(self, rows, available_actions)
@@ -234,8 +235,9 @@ class Bandit:
         rewards: ArrayLike | str | None = None,
         *,
         propensities: ArrayLike | str | None = None,
+        available_actions: Any = None,
     ) -> None:
-        """Learn a batch of events in their order: the same as `learn` for each.
+        """Learn a batch of events in their order: the same as `learn` for each, but all or nothing.
 
         Parameters
         ----------
@@ -244,9 +246,20 @@ class Bandit:
         actions, rewards, propensities
             One for each event, or the name of the column of `rows` that holds them; such a column is not a feature.
             With decisions, `rewards` alone.
+        available_actions
+            Names of the actions that were available, in the forms of `decide_many`; a column of them is not a feature.
+            They are only checked: each row must have the action that was taken. They may name actions that are gone.
+
+        Examples
+        --------
+        >>> log = {"age": [31, 64], "offer": ["a", "b"], "may": [["a", "b"], ["b"]], "won": [0, 1], "share": [0.5, 1]}
+        >>> bandit = Bandit(actions=["a", "b"])
+        >>> bandit.learn_many(log, "offer", "won", propensities="share", available_actions="may")
+        >>> bandit.decide_many({"age": [40], "may": [["b"]]}, available_actions="may").actions
+        ['b']
         """
         with self._lock:
-            batches.learn_many(self, rows, actions, rewards, propensities)
+            batches.learn_many(self, rows, actions, rewards, propensities, available_actions)
 
     def mean_rewards(self, context: Any) -> dict[str, float | None]:
         """Return the estimated mean reward of each enabled action, in the range of rewards; None where unknown."""

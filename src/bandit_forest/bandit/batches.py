@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.bandit.action_registry import Available
+from bandit_forest.bandit.availability import available_by_row, check_taken, column_of, names_by_row
 from bandit_forest.bandit.decisions import BanditDecisions
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.tables import Table, checked_columns, read_table
 from bandit_forest.bandit.model import EncodedContext, Lesson
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.validation import check_fractions
+from bandit_forest.validation import check_fractions, check_number
 
 if TYPE_CHECKING:
     from bandit_forest.bandit.bandit import Bandit
@@ -44,7 +44,7 @@ def decide_many(bandit: Bandit, rows: Any, available_actions: Any) -> BanditDeci
     """Decide rows in their order, those together that have the same actions to choose from."""
     owner = "Bandit.decide_many"
     table = read_table(rows, owner)
-    table, available = _availability(bandit, table, available_actions, owner)
+    table, available = available_by_row(bandit, table, available_actions, owner)
     contexts = _encode(bandit, table)
     names = bandit.registry.names
     version = bandit.model.version
@@ -57,24 +57,27 @@ def decide_many(bandit: Bandit, rows: Any, available_actions: Any) -> BanditDeci
     return BanditDecisions(actions, np.array([share for _, share in drawn]), version, contexts)
 
 
-def learn_many(bandit: Bandit, rows: Any, actions: Any, rewards: Any, propensities: Any) -> None:
+def learn_many(bandit: Bandit, rows: Any, actions: Any, rewards: Any, propensities: Any, available: Any) -> None:
     """Learn rows in their order; those that complete the warm-up one by one, the others together."""
     owner = "Bandit.learn_many"
     if isinstance(rows, BanditDecisions):
-        if actions is not None or propensities is not None:
-            refuse("actions", owner, "left out with decisions, which know them", actions)
+        for name, given in (("actions", actions), ("propensities", propensities), ("available_actions", available)):
+            if given is not None:
+                refuse(name, owner, "left out with decisions, which know them", given)
         _learn_decisions(bandit, rows, rewards, owner)
         return
     table = read_table(rows, owner)
     columns = [
-        _column(table, values, name, owner)
+        column_of(table, values, name, owner)
         for name, values in (("actions", actions), ("rewards", rewards), ("propensities", propensities))
     ]
+    table, listed = names_by_row(bandit, table, available, owner)
     features = table.without([name for name in (actions, rewards, propensities) if isinstance(name, str)])
-    taken = _indices(bandit, columns[0], table.n_rows, owner)
+    names = list(columns[0])
+    taken = _indices(bandit, names, table.n_rows, owner)
+    check_taken(names, listed, owner)
     earned = bandit.rewards.scale_many(bandit.rewards.check_many(columns[1], table.n_rows, owner))
-    shares = check_fractions(columns[2], "propensities", owner, (table.n_rows,), open_low=True)
-    _learn_table(bandit, features, taken, earned, shares)
+    _learn_table(bandit, features, taken, earned, _checked_propensities(columns[2], table.n_rows, owner))
 
 
 def mean_rewards(bandit: Bandit, rows: Any) -> NDArray[np.object_]:
@@ -93,7 +96,7 @@ def mean_rewards(bandit: Bandit, rows: Any) -> NDArray[np.object_]:
 def propensities(bandit: Bandit, rows: Any, available_actions: Any) -> NDArray[np.float64]:
     """Return the probabilities of rows."""
     owner = "Bandit.propensities"
-    table, available = _availability(bandit, read_table(rows, owner), available_actions, owner)
+    table, available = available_by_row(bandit, read_table(rows, owner), available_actions, owner)
     contexts = _encode(bandit, table)
     enabled = bandit.registry.enabled.indices
     masks = np.array([of.mask for of in available], dtype=np.bool_).reshape(len(contexts), bandit.registry.capacity)
@@ -157,46 +160,18 @@ def _learn_table(
         )
 
 
-def _indices(bandit: Bandit, names: Any, n_events: int, owner: str) -> NDArray[np.int64]:
-    listed = list(names)
-    if len(listed) != n_events:
+def _indices(bandit: Bandit, names: list[Any], n_events: int, owner: str) -> NDArray[np.int64]:
+    if len(names) != n_events:
         refuse("actions", owner, f"{n_events} names, one for each event", names)
-    known = {name: bandit.registry.check_action(name, owner) for name in dict.fromkeys(listed)}
-    return np.fromiter(map(known.__getitem__, listed), np.int64, n_events)
+    check = bandit.registry.check_action
+    return np.fromiter((check(name, owner, row=row) for row, name in enumerate(names)), np.int64, n_events)
 
 
-def _column(table: Table, values: Any, name: str, owner: str) -> Any:
-    """Return the values of a column that is given by name, and others as they are."""
-    if isinstance(values, str):
-        if values not in table.columns:
-            refuse(name, owner, f"one of the columns {', '.join(table.columns)}", values)
-        return table.columns[values]
-    if values is None:
-        refuse(name, owner, "one for each event, or the name of a column", values)
-    return values
-
-
-def _availability(bandit: Bandit, table: Table, given: Any, owner: str) -> tuple[Table, list[Available]]:
-    """Return the table without the column of available actions, and what may be taken in each row."""
-    if isinstance(given, str):
-        column = _column(table, given, "available_actions", owner)
-        return table.without([given]), _by_row(bandit, column, table.n_rows, owner)
-    if given is None or (len(given) > 0 and all(isinstance(name, str) for name in given)):
-        return table, [bandit.registry.check_available(given, owner)] * table.n_rows
-    return table, _by_row(bandit, given, table.n_rows, owner)
-
-
-def _by_row(bandit: Bandit, given: Any, n_rows: int, owner: str) -> list[Available]:
-    """Return what may be taken in each row, the same object where it is the same."""
-    names = bandit.registry.names
-    if isinstance(given, np.ndarray) and given.dtype == np.bool_:
-        if given.shape != (n_rows, len(names)):
-            refuse("available_actions", owner, f"a mask of {n_rows} rows and {len(names)} columns", given.shape)
-        given = [[name for name, is_in in zip(names, row, strict=True) if is_in] for row in given.tolist()]
-    if len(given) != n_rows:
-        refuse("available_actions", owner, f"{n_rows} lists of names, one for each event", given)
-    made: dict[tuple[str, ...] | None, Available] = {}
-    keys = [None if one is None else tuple(one) for one in given]
-    for key in dict.fromkeys(keys):
-        made[key] = bandit.registry.check_available(key, owner)
-    return [made[key] for key in keys]
+def _checked_propensities(given: Any, n_events: int, owner: str) -> NDArray[np.float64]:
+    """Return the propensities of a batch; what is wrong is told with its row."""
+    name = "propensities"
+    is_mixed = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.dtype.kind == "O")
+    if is_mixed and len(given) == n_events:
+        rule = "numbers in (0, 1]; row {} is wrong"
+        given = [check_number(one, name, owner, rule.format(n), 0.0, 1.0, open_low=True) for n, one in enumerate(given)]
+    return check_fractions(given, name, owner, (n_events,), open_low=True)

@@ -60,7 +60,7 @@ class RewardRange:
             refuse("rewards", owner, f"{n_events} numbers, one for each event", rewards)
         wrong = np.flatnonzero(~((array >= self.low) & (array <= self.high)))
         if wrong.size:
-            rule = f"numbers in [{self.low:g}, {self.high:g}]; it is not in row {wrong[0]}"
+            rule = f"numbers in [{self.low:g}, {self.high:g}]; row {wrong[0]} is wrong"
             refuse("rewards", owner, rule, float(array[wrong[0]]))
         return array
 
