@@ -124,6 +124,77 @@ def test_decisions_of_a_batch_are_learned_by_rewards_alone() -> None:
     assert bandit.to_bytes() == other.to_bytes()
 
 
+def test_a_reward_stands_behind_its_decision_with_or_without_its_name() -> None:
+    named, plain = learned(), learned()
+    for bandit in (named, plain):
+        decision, decisions = bandit.decide(rows(1)[0]), bandit.decide_many(rows(5))
+        if bandit is named:
+            bandit.learn(decision, reward=9.0)
+            bandit.learn_many(decisions, rewards=[9.0] * 5)
+        else:
+            bandit.learn(decision, 9.0)
+            bandit.learn_many(decisions, [9.0] * 5)
+    assert named.to_bytes() == plain.to_bytes()
+    before, wrong = plain.to_bytes(), "must be left out with"
+    wrongly: list[tuple[Any, str]] = [
+        (lambda: plain.learn(decision, 300.0), "'reward' of Bandit.learn must be a number in .* Got 300.0"),
+        (lambda: plain.learn(decision), "'reward' of Bandit.learn must be .* Got None"),  # type: ignore[call-overload]
+        (lambda: plain.learn(decision, "go", 9.0), f"'action' of Bandit.learn {wrong} .* Got 'go'"),
+        (lambda: plain.learn(decision, 9.0, 9.0), f"'action' of Bandit.learn {wrong}"),  # type: ignore[call-overload]
+        (lambda: plain.learn(decision, 9.0, propensity=0.5), f"'propensity' of Bandit.learn {wrong}"),  # type: ignore[call-overload]
+        (lambda: plain.learn_many(decisions, "go"), "'rewards' of Bandit.learn_many must be .* Got 'go'"),
+        (lambda: plain.learn_many(decisions, ["go"] * 5, [9.0] * 5), f"'actions' of Bandit.learn_many {wrong}"),
+        (lambda: plain.learn_many(decisions, [9.0] * 5, propensities=[1.0] * 5), f"'propensities' of .* {wrong}"),
+    ]
+    for call, sentence in wrongly:
+        with pytest.raises(InvalidArgumentError, match=sentence):
+            call()
+    assert plain.to_bytes() == before
+
+
+@pytest.mark.parametrize("n_rows", [20, 600], ids=["in the warm-up", "after the warm-up"])
+def test_a_batch_whose_rewards_are_partly_known_is_learned_in_one_call(n_rows: int) -> None:
+    is_known = np.array([True, False, True, True, False])
+    wanted = [0, 2, 3]
+    selections: list[Any] = [
+        is_known,
+        is_known.tolist(),
+        pd.Series(is_known),
+        np.flatnonzero(is_known),
+        wanted,
+        [0, -3, 3],
+        np.array(wanted, dtype=np.uint8),
+    ]
+    apart = learned(n_rows)
+    decisions = apart.decide_many(rows(5))
+    for number in wanted:
+        apart.learn(decisions[number], float(number))
+    for selection in selections:
+        bandit = learned(n_rows)
+        chosen = bandit.decide_many(rows(5))[selection]
+        assert [one.action for one in chosen] == chosen.actions == [decisions.actions[number] for number in wanted]
+        bandit.learn_many(chosen, wanted)
+        assert bandit.to_bytes() == apart.to_bytes()
+    bandit = learned(n_rows)
+    drawn = bandit.decide_many(rows(5))
+    bandit.learn_many([drawn[0], *drawn[np.int64(2) : 4]], wanted)
+    assert bandit.to_bytes() == apart.to_bytes()
+
+
+def test_a_selection_of_decisions_is_that_of_a_list() -> None:
+    decisions = learned().decide_many(rows(5))
+    for part in (slice(2), slice(1, None, 2), slice(None, None, -1), slice(9, 20)):
+        assert list(decisions[part]) == list(decisions)[part]
+    assert len(decisions[[]]) == len(decisions[np.zeros(5, dtype=bool)]) == 0
+    assert decisions[-1] == decisions[np.int64(4)] == list(decisions)[-1]
+    with pytest.raises(IndexError):
+        decisions[5]
+    wrong: list[Any] = ["go", [True, False], [0, 5], [0.5], [True] * 4 + [None], np.eye(5), [[0, 1], [2]], None]
+    for selection in wrong:
+        with pytest.raises(InvalidArgumentError, match="The 'index' of BanditDecisions must be a number, a slice, a"):
+            decisions[selection]
+
+
 def test_available_actions_differ_row_by_row() -> None:
     bandit, contexts = learned(), rows(4)
     lists = [["stay"], ["go", "wait"], ["stay"], ["wait"]]

@@ -182,15 +182,21 @@ class Bandit:
             return BanditDecision(self.registry.names[index], propensity, self.model.version, encoded)
 
     @overload
+    def learn(self, given: BanditDecision, reward: float, /) -> None: ...
+
+    @overload
     def learn(self, given: BanditDecision, /, *, reward: float) -> None: ...
 
     @overload
     def learn(self, given: Any, /, action: str, reward: float, *, propensity: float) -> None: ...
 
     def learn(
-        self, given: Any, /, action: str | None = None, reward: float | None = None, *, propensity: float | None = None
+        self, given: Any, /, action: Any = None, reward: float | None = None, *, propensity: float | None = None
     ) -> None:
         """Learn the reward of a decision, or of an action that was taken elsewhere.
+
+        `learn(decision, 1.0)` and `learn(decision, reward=1.0)` are the same. A decision that is given twice is learned
+        twice: the bandit does not keep what it has learned.
 
         Parameters
         ----------
@@ -202,10 +208,13 @@ class Bandit:
             Reward of the action, in the range of rewards.
         """
         owner = "Bandit.learn"
+        if isinstance(given, BanditDecision) and reward is None and not isinstance(action, str):
+            action, reward = None, action
         value = self.rewards.check(reward, owner)
         if isinstance(given, BanditDecision):
-            if action is not None or propensity is not None:
-                refuse("action", owner, "left out with a decision, which knows it", action)
+            for name, known in (("action", action), ("propensity", propensity)):
+                if known is not None:
+                    refuse(name, owner, "left out with a decision, which knows it", known)
             context, action, propensity = given.context, given.action, given.propensity
         with self._lock:
             index = self.registry.check_action(action, owner)
@@ -242,10 +251,11 @@ class Bandit:
         Parameters
         ----------
         rows
-            The decisions of `decide_many`; or the contexts of events that were decided elsewhere, as in `decide_many`.
+            The decisions of `decide_many`, or some of them (`decisions[is_known]`), or a list of single decisions; or
+            the contexts of events that were decided elsewhere, as in `decide_many`.
         actions, rewards, propensities
             One for each event, or the name of the column of `rows` that holds them; such a column is not a feature.
-            With decisions, `rewards` alone.
+            With decisions, the rewards alone: `learn_many(decisions, [9.0, 4.0])`.
         available_actions
             Names of the actions that were available, in the forms of `decide_many`; a column of them is not a feature.
             They are only checked: each row must have the action that was taken. They may name actions that are gone.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.bandit.availability import available_by_row, check_taken, column_of, names_by_row
-from bandit_forest.bandit.decisions import BanditDecisions
+from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.tables import Table, checked_columns, read_table
 from bandit_forest.bandit.model import EncodedContext, Lesson
@@ -60,11 +60,13 @@ def decide_many(bandit: Bandit, rows: Any, available_actions: Any) -> BanditDeci
 def learn_many(bandit: Bandit, rows: Any, actions: Any, rewards: Any, propensities: Any, available: Any) -> None:
     """Learn rows in their order; those that complete the warm-up one by one, the others together."""
     owner = "Bandit.learn_many"
-    if isinstance(rows, BanditDecisions):
+    if decisions := _as_decisions(rows):
+        if rewards is None:
+            actions, rewards = None, actions
         for name, given in (("actions", actions), ("propensities", propensities), ("available_actions", available)):
             if given is not None:
                 refuse(name, owner, "left out with decisions, which know them", given)
-        _learn_decisions(bandit, rows, rewards, owner)
+        _learn_decisions(bandit, *decisions, rewards, owner)
         return
     table = read_table(rows, owner)
     columns = [
@@ -130,12 +132,27 @@ def _read(bandit: Bandit, table: Table, numbers: range) -> list[EncodedContext]:
     return read
 
 
-def _learn_decisions(bandit: Bandit, decisions: BanditDecisions, rewards: Any, owner: str) -> None:
-    earned = bandit.rewards.scale_many(bandit.rewards.check_many(rewards, len(decisions), owner))
-    taken = _indices(bandit, decisions.actions, len(decisions), owner)
-    shares = decisions.propensities.tolist()
-    contexts = bandit.model.checked(decisions.contexts)
-    lessons = zip(contexts, taken.tolist(), earned.tolist(), shares, strict=True)
+def _as_decisions(rows: Any) -> tuple[list[str], list[float], Sequence[EncodedContext]] | None:
+    """Return actions, propensities and contexts of decisions; None for other rows."""
+    if isinstance(rows, BanditDecisions):
+        return rows.actions, rows.propensities.tolist(), rows.contexts
+    if isinstance(rows, list) and rows and all(isinstance(row, BanditDecision) for row in rows):
+        return [one.action for one in rows], [one.propensity for one in rows], [one.context for one in rows]
+    return None
+
+
+def _learn_decisions(
+    bandit: Bandit,
+    actions: list[str],
+    propensities: list[float],
+    contexts: Sequence[EncodedContext],
+    rewards: Any,
+    owner: str,
+) -> None:
+    earned = bandit.rewards.scale_many(bandit.rewards.check_many(rewards, len(actions), owner))
+    taken = _indices(bandit, actions, len(actions), owner)
+    checked = bandit.model.checked(contexts)
+    lessons = zip(checked, taken.tolist(), earned.tolist(), propensities, strict=True)
     bandit.model.learn_many([Lesson(*lesson) for lesson in lessons])
 
 

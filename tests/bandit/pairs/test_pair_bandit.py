@@ -166,6 +166,26 @@ def test_frames_have_one_row_per_offered_action():
         bandit.decide_many([rows[0], rows[-1], rows[0]], event="event")
 
 
+def test_a_reward_stands_behind_its_decision_and_a_batch_may_be_learned_in_part():
+    rows = [{"event": number, "age": 40, "member": True, "id": 7, "price": number, "new": True} for number in range(5)]
+    named, plain, listed = (PairBandit(**DECLARED, forest=FOREST) for _ in range(3))
+    for bandit in (named, plain, listed):
+        decisions = bandit.decide_many(rows, event="event")
+        if bandit is named:
+            for number in (0, 2, 3):
+                bandit.learn(decisions[number], reward=0.5)
+        elif bandit is plain:
+            bandit.learn(decisions[0], 0.5)
+            bandit.learn_many(decisions[np.array([False, False, True, True, False])], [0.5, 0.5])
+        else:
+            bandit.learn_many([decisions[0], *decisions[2:4]], rewards=[0.5] * 3)
+            bandit.learn_many(decisions[:1][1:], [])
+    assert named.to_bytes() == plain.to_bytes() == listed.to_bytes()
+    assert decisions[[3, 1]].events == [3, 1]
+    with pytest.raises(InvalidArgumentError, match="The 'index' of PairDecisions must be"):
+        decisions[[7]]
+
+
 @pytest.mark.parametrize(
     ("change", "keys"),
     [
@@ -255,6 +275,13 @@ ONE = [{"id": "a", "price": 3.0, "new": True}]
         (lambda b: b.rank({"age": 3}, actions=ONE, n_ranked=2), "The 'n_ranked' of PairBandit.rank must be"),
         (lambda b: b.learn({"age": 3}, ONE[0], 2.0, propensity=0.5), "The 'reward' of PairBandit.learn must be"),
         (lambda b: b.learn({"age": 3}, ONE[0], 1.0, propensity=0.0), "The 'propensity' of PairBandit.learn must be"),
+        (
+            lambda b: b.learn(b.rank({"age": 3, "member": True}, actions=ONE, key=1), 1.0),
+            "of a ranking, give .* 'first'",
+        ),
+        (lambda b: b.learn(b.decide({"age": 3, "member": True}, actions=ONE, key=1), ONE[0], 1.0), "must be left out"),
+        (lambda b: b.learn(b.decide({"age": 3, "member": True}, actions=ONE, key=1), 2.0), "'reward' of .* Got 2.0"),
+        (lambda b: b.learn_many([3], [1.0]), "The 'decisions' of PairBandit.learn_many must be"),
         (lambda b: b.fit([], []), "PairBandit.fit must come before"),
         (lambda b: b.decide_many(ONE, event="event"), "The 'event' of PairBandit.decide_many must be"),
         (lambda b: b.learn_many([], []), "The 'decisions' of PairBandit.learn_many must be"),

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_forest.bandit.decisions import places
 
 __all__ = ["PairDecision", "PairDecisions", "PairRanking", "Read"]
 
@@ -43,6 +48,8 @@ class PairRanking(NamedTuple):
 class PairDecisions(Sequence[PairDecision]):
     """The decisions of a batch, to be given to `PairBandit.learn_many` with their rewards.
 
+    A slice, a mask or an array of numbers selects some of them, such as those whose rewards are known.
+
     Parameters
     ----------
     events
@@ -68,8 +75,17 @@ class PairDecisions(Sequence[PairDecision]):
     def __len__(self) -> int:
         return len(self._decisions)
 
-    def __getitem__(self, number: int) -> PairDecision:  # type: ignore[override]
-        return self._decisions[number]
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> PairDecision: ...
+
+    @overload
+    def __getitem__(self, index: slice | Sequence[Any] | NDArray[Any]) -> PairDecisions: ...
+
+    def __getitem__(self, index: Any) -> PairDecision | PairDecisions:
+        if isinstance(index, int | np.integer):
+            return self._decisions[int(index)]
+        chosen = places(index, len(self), "PairDecisions")
+        return PairDecisions([self.events[place] for place in chosen], [self._decisions[place] for place in chosen])
 
     def __iter__(self) -> Iterator[PairDecision]:
         return iter(self._decisions)

@@ -187,21 +187,21 @@ class PairBandit:
             return PairRanking(first, [offer.ids[index] for index in order[:ranks]], shares)
 
     @overload
+    def learn(self, given: PairDecision, reward: float, /) -> None: ...
+
+    @overload
     def learn(self, given: PairDecision, /, *, reward: float) -> None: ...
 
     @overload
     def learn(self, given: Any, /, action: Mapping[str, Any], reward: float, *, propensity: float) -> None: ...
 
     def learn(
-        self,
-        given: Any,
-        /,
-        action: Mapping[str, Any] | None = None,
-        reward: float | None = None,
-        *,
-        propensity: float | None = None,
+        self, given: Any, /, action: Any = None, reward: float | None = None, *, propensity: float | None = None
     ) -> None:
         """Learn the reward of a decision, or of an action that was taken elsewhere.
+
+        `learn(decision, 1.0)` and `learn(decision, reward=1.0)` are the same. Of a ranking, `first` is the decision. A
+        decision that is given twice is learned twice: the bandit does not keep what it has learned.
 
         Parameters
         ----------
@@ -213,11 +213,16 @@ class PairBandit:
             Reward of the action, in the range of rewards.
         """
         owner = "PairBandit.learn"
+        if isinstance(given, PairRanking):
+            refuse("given", owner, "a decision or a context: of a ranking, give the decision 'first'", given)
+        if isinstance(given, PairDecision) and reward is None and not isinstance(action, Mapping):
+            action, reward = None, action
         value = self.rewards.scale(self.rewards.check(reward, owner))
         with self._lock:
             if isinstance(given, PairDecision):
-                if action is not None or propensity is not None:
-                    refuse("action", owner, "left out with a decision, which knows it", action)
+                for name, known in (("action", action), ("propensity", propensity)):
+                    if known is not None:
+                        refuse(name, owner, "left out with a decision, which knows it", known)
                 lesson = PairLesson(given.context, given.features, given.action, value, given.propensity)
             else:
                 number, features = self._read_action(action, 0, owner)
@@ -242,11 +247,22 @@ class PairBandit:
         with self._lock:
             return frames.decide_many(self, rows, event, keys)
 
-    def learn_many(self, decisions: PairDecisions, rewards: Sequence[float] | NDArray[np.float64]) -> None:
-        """Learn the rewards of a batch of decisions, in their order."""
+    def learn_many(
+        self, decisions: PairDecisions | Sequence[PairDecision], rewards: Sequence[float] | NDArray[np.float64]
+    ) -> None:
+        """Learn the rewards of a batch of decisions in their order, all or nothing.
+
+        Parameters
+        ----------
+        decisions
+            The decisions of `decide_many`, or some of them (`decisions[is_known]`); or a list of single decisions.
+        rewards
+            The reward of each, in the range of rewards.
+        """
         owner = "PairBandit.learn_many"
-        if not isinstance(decisions, PairDecisions):
-            refuse("decisions", owner, "what decide_many has returned", decisions)
+        is_list = isinstance(decisions, list) and decisions and all(isinstance(one, PairDecision) for one in decisions)
+        if not isinstance(decisions, PairDecisions) and not is_list:
+            refuse("decisions", owner, "what decide_many has returned, or a list of decisions", decisions)
         values = self.rewards.scale_many(self.rewards.check_many(rewards, len(decisions), owner))
         lessons = [
             PairLesson(decision.context, decision.features, decision.action, value, decision.propensity)
