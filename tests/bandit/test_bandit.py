@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -300,6 +302,38 @@ def test_moments_become_hour_weekday_and_month() -> None:
     assert bandit.decide_many(column).contexts[0] == encode({"when": moment})
 
 
+def test_a_moment_has_the_hour_of_its_own_zone() -> None:
+    bandit = Bandit(actions=ACTIONS, features={"when": TimeFeature()}, forest=FOREST)
+    moment = datetime(2024, 5, 17, 23, 30, tzinfo=ZoneInfo("Europe/Paris"))
+    written = ["2024-05-17T23:30:00+02:00", "2024-05-17T23:30:00Z", moment, pd.Timestamp(moment)]
+    assert {bandit.model.schema.encode({"when": value}) for value in written} == {bytes([23, 4, 4])}
+    series, utc = pd.Series([moment]), polars.Series([moment]).dt.convert_time_zone("UTC")
+    columns = [series, series.dt.tz_convert("UTC"), utc, utc.dt.convert_time_zone("Europe/Paris")]
+    hours = [bandit.decide_many({"when": column}).contexts[0][0] for column in columns]
+    assert hours == [23, 21, 21, 23]
+
+
+def test_decimals_are_numbers() -> None:
+    bandit, other = (Bandit(actions=ACTIONS, warm_up_events=20, forest=FOREST) for _ in range(2))
+    numbers = [number / 8 for number in range(60)]
+    decimals: list[Any] = [Decimal(number) for number in numbers]
+    numbers[3], decimals[3] = float("nan"), Decimal("NaN")
+    others = {"a": ["stay"] * 60, "r": [0.5] * 60, "p": [0.25] * 60}
+    bandit.learn_many({"x": numbers} | others, "a", "r", propensities="p")
+    exact = {"a": ["stay"] * 60, "r": [Decimal("0.5")] * 60, "p": [Decimal("0.25")] * 60}
+    other.learn_many(pyarrow.table({"x": [*decimals[:3], None, *decimals[4:]]} | exact), "a", "r", propensities="p")
+    assert other.to_bytes() == bandit.to_bytes()
+    given: list[Any] = [{"x": decimals}, [{"x": value} for value in decimals], pd.DataFrame({"x": decimals})]
+    for rows_of_decimals in given:
+        drawn = other.decide_many(rows_of_decimals)
+        assert list(drawn.contexts) == list(bandit.decide_many({"x": numbers}).contexts)
+    bandit.learn({"x": 1.5}, "go", 0.5, propensity=0.25)
+    other.learn({"x": Decimal("1.5")}, "go", Decimal("0.5"), propensity=Decimal("0.25"))  # type: ignore[call-overload]
+    assert other.mean_rewards({"x": Decimal(2)}) == bandit.mean_rewards({"x": 2})
+    with pytest.raises(FeatureError, match=r"must be a finite number\. Got Decimal\('Infinity'\)"):
+        other.decide({"x": Decimal("Infinity")})
+
+
 def test_features_are_declared_fitted_or_learned() -> None:
     declared = Bandit(
         actions=ACTIONS,
@@ -406,6 +440,12 @@ def test_a_policy_of_binary_variables_refuses_numbers_in_order() -> None:
     for others in ({"policy": LinUCB}, {"forest": elimination}):
         with pytest.raises(InvalidArgumentError, match="only Greedy growth takes numbers in order"):
             Bandit(actions=ACTIONS, features={"age": NumericFeature()}, **others)
+        for name, feature, sentence in (
+            ("age", NumericFeature(), "The 'n_bins' of the NumericFeature of 'age' must be a number, .* Got None"),
+            ("when", TimeFeature(), "The 'bins' of the TimeFeature of 'when' must be true, .* Got False instead"),
+        ):
+            with pytest.raises(InvalidArgumentError, match=sentence):
+                Bandit(actions=ACTIONS, features={name: feature}, **others)
         assert Bandit(actions=ACTIONS, features={"age": "numeric"}, warm_up_events=9, **others).policy is None
     bandit = Bandit(actions=ACTIONS, reward_range=(0, 250), forest=elimination)
     bandit.learn_many(frame(300), "action", "revenue", propensities="propensity")

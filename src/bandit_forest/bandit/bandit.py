@@ -95,6 +95,7 @@ class Bandit:
             forest={"seed": seed, **(forest or {})},
             owner="Bandit",
             is_forest=policy is None,
+            is_file=False,
         )
         self._begin(settings, policy)
         for name in names:

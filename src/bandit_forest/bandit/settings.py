@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from bandit_forest.bandit.action_registry import ActionRegistry
-from bandit_forest.bandit.features.kinds import KINDS, Feature, default_feature, feature_from_json, feature_to_json
+from bandit_forest.bandit.features.kinds import (
+    KINDS,
+    Feature,
+    NumericFeature,
+    default_feature,
+    feature_from_json,
+    feature_to_json,
+)
 from bandit_forest.bandit.forests import all_parameters, engine_of, takes_order
 from bandit_forest.bandit.model import WarmUpRule
 from bandit_forest.bandit.rewards import RewardRange
@@ -43,12 +50,25 @@ class BanditSettings:
         forest: Mapping[str, Any],
         owner: str,
         is_forest: bool = True,
+        is_file: bool = True,
     ) -> BanditSettings:
-        """Return the settings of checked arguments; `is_forest` is False when another policy decides."""
+        """Return the settings of checked arguments.
+
+        Parameters
+        ----------
+        n_actions, features, reward_range, capacity, warm_up_events, forest
+            As in `Bandit`.
+        owner
+            What they were given to.
+        is_forest
+            Whether a forest decides, not another policy.
+        is_file
+            Whether they come from a project file, whose names refusals then use.
+        """
         parameters = all_parameters(forest, "the forest")
         ordered = is_forest and takes_order(parameters)
         return cls(
-            features=declared_features(features, owner, ordered=ordered),
+            features=declared_features(features, owner, ordered=ordered, is_file=is_file),
             rewards=RewardRange.of(reward_range, owner),
             capacity=ActionRegistry.capacity_for(n_actions, capacity, owner),
             warm_up_events=check_int(warm_up_events, "warm_up_events", owner, high=_MOST_WARM_UP),
@@ -86,7 +106,9 @@ class BanditSettings:
         )
 
 
-def declared_features(features: Any, owner: str, *, ordered: bool = True) -> dict[str, Feature] | None:
+def declared_features(
+    features: Any, owner: str, *, ordered: bool = True, is_file: bool = False
+) -> dict[str, Feature] | None:
     """Return declared features; the name of a kind stands for the feature with its defaults, and may be missing."""
     if features is None:
         return None
@@ -99,11 +121,20 @@ def declared_features(features: Any, owner: str, *, ordered: bool = True) -> dic
             refuse("features", owner, rule, name)
         if isinstance(feature, Feature):
             if feature.is_ordered and not ordered:
-                what = "a number" if feature.kind == "numeric" else "true"
-                refuse("bins", f"[context.{name}]", f"{what}, since only Greedy growth takes numbers in order", None)
+                _refuse_ordered(feature, name, is_file=is_file)
             made[name] = feature
         elif isinstance(feature, str) and feature in KINDS:
             made[name] = default_feature(feature, ordered=ordered)
         else:
             refuse("features", owner, rule, {name: feature})
     return made
+
+
+def _refuse_ordered(feature: Feature, name: str, *, is_file: bool) -> NoReturn:
+    """Refuse a feature in order, in the names of the project file or of Python."""
+    is_numeric = isinstance(feature, NumericFeature)
+    rule = f"{'a number' if is_numeric else 'true'}, since only Greedy growth takes numbers in order"
+    given = None if is_numeric else False
+    if is_file:
+        refuse("bins", f"[context.{name}]", rule, given)
+    refuse("n_bins" if is_numeric else "bins", f"the {type(feature).__name__} of '{name}'", rule, given)

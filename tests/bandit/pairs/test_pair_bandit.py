@@ -11,6 +11,8 @@ import pytest
 from bandit_forest import Bandit, DamagedFileError, InvalidArgumentError, archive
 from bandit_forest.bandit import NumericFeature
 from bandit_forest.bandit.pairs import PairBandit, PairDecisions
+from bandit_forest.forest.rule_codec import rule_to_json
+from bandit_forest.rules import Greedy
 
 FOREST = {"n_trees": 4}
 DECLARED = {
@@ -80,6 +82,8 @@ def test_a_rule_that_is_given_in_part_has_the_rest_of_the_forest_s_own():
     whole = PairBandit().model.parameters["growth"]
     given = PairBandit(forest={"growth": {"log_capacity": 1024}}).model.parameters["growth"]
     assert given == whole | {"log_capacity": 1024} != whole
+    rule = PairBandit(forest={"growth": Greedy(log_capacity=1024)}).model.parameters["growth"]
+    assert rule == rule_to_json(Greedy(log_capacity=1024)) != given  # an object is taken as it is
 
 
 def test_rankings_and_propensities(bandit):

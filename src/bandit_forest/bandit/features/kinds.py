@@ -59,13 +59,13 @@ class NumericFeature:
         owner = "a numeric feature"
         _check_bool(self.missing, "missing", owner)
         if self.n_bins is not None:
-            check_int(self.n_bins, "bins", owner, low=2, high=1000)
+            check_int(self.n_bins, "bins", f"{owner} (n_bins in Python)", low=2, high=1000)
         for name in ("thresholds", "edges"):
             if (limits := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _increasing(limits, name, owner))
         if self.thresholds is not None:
             if self.edges is not None or self.n_bins is not None:
-                refuse("thresholds", owner, "absent where there are 'edges' or 'bins'", self.thresholds)
+                refuse("thresholds", owner, "absent where there are edges or a number of bins", self.thresholds)
             if len(self.thresholds) > MOST_THRESHOLDS:
                 refuse("thresholds", owner, f"at most {MOST_THRESHOLDS} numbers", self.thresholds)
 
@@ -211,6 +211,8 @@ class LabelsFeature:
 @dataclass(frozen=True, kw_only=True)
 class TimeFeature:
     """A moment, of which the hour, the weekday (0 is Monday) and the month are used, one ordered variable each.
+
+    A moment with a time zone has its parts in that zone, as it is written: nothing is converted.
 
     Parameters
     ----------

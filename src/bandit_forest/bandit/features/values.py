@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,13 @@ def is_missing(value: object) -> bool:
         return True
     if isinstance(value, (float, np.floating)):
         return math.isnan(value)
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return isinstance(value, np.datetime64) and bool(np.isnat(value))
 
 
 def plain(value: Any) -> Any:
-    """Return a value of NumPy or pandas as Python has it, None when it is missing."""
+    """Return a value of NumPy or pandas as Python has it, a decimal number as a float, None when it is missing."""
     if is_missing(value):
         return None
     if isinstance(value, np.datetime64):
@@ -61,6 +64,8 @@ def plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return value.tolist()
+    if isinstance(value, Decimal):
+        return float(value)
     return value
 
 

@@ -52,7 +52,9 @@ class PairBandit:
     seed
         Seed of all draws.
     forest
-        Other parameters of `PairForest`, such as {"n_trees": 20}.
+        Other parameters of `PairForest`, such as {"n_trees": 20}. A rule that is given as a mapping, such as
+        {"growth": {"log_capacity": 2**17}}, changes these parameters alone; one that is given as an object, such as
+        {"growth": Greedy(log_capacity=2**17)}, has the defaults of `Greedy` for the others, not those of `PairForest`.
 
     Examples
     --------
