@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,15 @@ def test_a_refused_fit_changes_nothing() -> None:
     with pytest.raises(FeatureError, match="The 'c' of the context in row 2 must be numeric"):
         bandit.fit([{"c": 1}, {"c": None}, {"c": "one"}])
     assert bandit.to_bytes() == before
+
+
+def test_lessons_wait_as_long_as_events_are_what_counts() -> None:
+    """Folders of version 0.1 count decided events, which only the service does."""
+    bandit = Bandit.from_settings(replace(new().settings, warm_up_rule="events"))
+    for action in ("stay", "go"):
+        bandit.add_action(action)
+    learn(bandit, log())
+    assert (bandit.version, len(bandit.model.warm_up_lessons)) == (0, N_ROWS)
 
 
 def test_rows_of_decisions_are_told_while_features_are_learned() -> None:
@@ -123,9 +133,10 @@ def test_available_actions_of_a_log_are_no_feature(form: str, convert: Any) -> N
         (np.arange(2 * N_ROWS).reshape(N_ROWS, 2) != 2 * 8, "which is 'stay' in row 8. Got ['go'] instead"),
         ([*LISTS[:6], "stay", *LISTS[7:]], "lists of names; row 6 is wrong. Got 'stay' instead"),
         ([*LISTS[:6], ["stay", 3], *LISTS[7:]], "lists of names; row 6 is wrong. Got ['stay', 3] instead"),
-        (LISTS[1:], "lists of names, one for each event. Got"),
+        (LISTS[1:], "lists of names, one for each event, or a mask as an array. Got"),
+        (pd.DataFrame({"stay": [True] * N_ROWS, "go": False}), "or a mask as an array. Got"),
         ("may", "one of the columns x, action, reward, propensity. Got 'may' instead"),
-        (3, "lists of names, one for each event. Got 3 instead"),
+        (3, "or a mask as an array. Got 3 instead"),
     ],
 )
 def test_an_action_that_was_not_available_is_refused_with_its_row(available: Any, sentence: str) -> None:

@@ -54,8 +54,8 @@ def names_by_row(bandit: Bandit, table: Table, given: Any, owner: str) -> tuple[
         return table.without([given]), _by_row(column, owner)
     if given is None:
         return table, [None] * table.n_rows
-    rule = f"names of actions, or {table.n_rows} lists of names, one for each event"
-    if not isinstance(given, Iterable):
+    rule = f"names of actions, or {table.n_rows} lists of names, one for each event, or a mask as an array"
+    if not isinstance(given, Iterable) or hasattr(given, "columns"):  # the order of a frame's columns may be another
         refuse(_PARAMETER, owner, rule, given)
     if isinstance(given, np.ndarray) and given.dtype == np.bool_:
         names = bandit.registry.names
