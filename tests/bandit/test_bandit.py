@@ -475,3 +475,22 @@ def test_the_forest_inside_is_the_forest_alone() -> None:
     forest = other.forest("the test")
     forest.learn_many(matrix, [1] * 20, [0.5] * 20, propensities=[0.5] * 20)
     assert bandit.forest("the test")._to_bytes() == forest._to_bytes()
+
+
+def test_a_decision_of_a_bandit_with_other_features_is_refused() -> None:
+    small = Bandit(actions=["p", "q"], features={"x": BooleanFeature()})
+    number = Bandit(actions=["p", "q"], features={"x": NumericFeature(thresholds=(1, 2, 3))})
+    wide = Bandit(actions=["p", "q"], features={"c": CategoricalFeature(values=tuple(range(300)))})
+    warming = Bandit(actions=["p", "q"])
+    before = small.to_bytes()
+    for other in (wide.decide({"c": 3}), number.decide({"x": 5})):
+        with pytest.raises(InvalidArgumentError, match=r"The 'decision' of Bandit.learn must be a decision of this"):
+            small.learn(other, 1.0)
+        with pytest.raises(InvalidArgumentError, match="decisions of this bandit; row 1 is wrong"):
+            small.learn_many([small.decide({"x": True}), other], [1.0, 1.0])
+        with pytest.raises(InvalidArgumentError, match="a decision of this bandit"):
+            warming.learn(other, 1.0)
+    with pytest.raises(FeatureError, match="left out, it is unknown"):
+        small.learn(warming.decide({"y": 1}), 1.0)
+    assert small.version == warming.version == 0
+    small.learn(Bandit.from_bytes(before).decide({"x": True}), 1.0)  # what was saved and loaded is the same bandit

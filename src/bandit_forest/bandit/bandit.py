@@ -220,7 +220,7 @@ class Bandit:
         with self._lock:
             index = self.registry.check_action(action, owner)
             probability = check_propensity(propensity, owner)
-            encoded = context if isinstance(given, BanditDecision) else self.model.read(given)
+            encoded = self.model.checked_one(context) if isinstance(given, BanditDecision) else self.model.read(given)
             self.model.learn(Lesson(encoded, index, self.rewards.scale(value), probability))
 
     def decide_many(self, rows: Any, *, available_actions: Any = None) -> BanditDecisions:

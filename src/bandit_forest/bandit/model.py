@@ -17,6 +17,7 @@ from bandit_forest.bandit.features.schema import Schema
 from bandit_forest.bandit.features.values import as_context
 from bandit_forest.compiled import CompiledPolicy
 from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import refuse
 from bandit_forest.forest import BanditForest
 from bandit_forest.policy import Policy
 from bandit_forest.randomness import DECISION, KEY, draw
@@ -114,6 +115,9 @@ class Model:
     def checked(self, contexts: Sequence[EncodedContext]) -> list[EncodedContext]:
         """Return contexts that can be learned in this order, or refuse one with its row; nothing changes."""
         n_first = self.n_waiting(len(contexts))
+        for row, context in enumerate(contexts):
+            if isinstance(context, bytes) and (row < n_first or not self.schema.holds(context)):
+                refuse("decisions", "Bandit.learn_many", f"decisions of this bandit; row {row} is wrong", context)
         schema = self.schema_after(contexts[:n_first])
         checked = list(contexts)
         for row in range(n_first, len(contexts)):
@@ -123,6 +127,14 @@ class Model:
                 except FeatureError as error:
                     raise error.at(row=row) from None
         return checked
+
+    def checked_one(self, context: EncodedContext) -> EncodedContext:
+        """Return the context of a decision, or refuse one that this bandit cannot have read."""
+        if isinstance(context, dict):
+            return self.read(context)
+        if not self.schema.holds(context):
+            refuse("decision", "Bandit.learn", "a decision of this bandit: another one has other features", context)
+        return context
 
     def read(self, context: Any) -> EncodedContext:
         """Check a context and return what is to be remembered of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,20 @@ class Schema:
         """Return the variables of checked columns, one row for each event."""
         assert self.encoder is not None
         return self.encoder.transform(columns)
+
+    def holds(self, codes: bytes) -> bool:
+        """Return whether bytes can be what `encode` has returned: one code per variable, none above its largest."""
+        if self.encoder is None or len(codes) != self.encoder.n_variables:
+            return False
+        return bool((np.frombuffer(codes, dtype=np.uint8) <= self._largest_codes).all())
+
+    @cached_property
+    def _largest_codes(self) -> NDArray[np.uint8]:
+        assert self.encoder is not None
+        largest = np.ones(self.encoder.n_variables, dtype=np.uint8)
+        for variable, thresholds in self.encoder.thresholds.items():
+            largest[variable] = len(thresholds)
+        return largest
 
     def check(self, given: Any) -> dict[str, Any]:
         """Return a context with clean values, or refuse it."""
