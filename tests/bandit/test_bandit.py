@@ -494,3 +494,20 @@ def test_a_decision_of_a_bandit_with_other_features_is_refused() -> None:
         small.learn(warming.decide({"y": 1}), 1.0)
     assert small.version == warming.version == 0
     small.learn(Bandit.from_bytes(before).decide({"x": True}), 1.0)  # what was saved and loaded is the same bandit
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda b: b.decide_many([{"n": 1.0}, {"n": 10**400}]), "row 1 must be a finite number"),
+        (lambda b: b.learn_many([{"n": 1.0}], ["p"], [10**400], propensities=[1]), "'rewards' of Bandit.learn_many"),
+        (lambda b: b.learn_many([{"n": 1.0}], 5, [1], propensities=[1]), "'actions' of Bandit.learn_many"),
+        (lambda b: b.decide_many([{1: 2}], available_actions="p"), "'available_actions' of Bandit.decide_many"),
+    ],
+)
+def test_what_no_batch_can_hold_is_refused_in_a_sentence(call: Any, sentence: str) -> None:
+    bandit = Bandit(actions=["p", "q"], features={"n": NumericFeature(thresholds=(1, 2))})
+    with pytest.raises(InvalidArgumentError) as refused:
+        call(bandit)
+    assert sentence in str(refused.value)
+    assert bandit.version == 0

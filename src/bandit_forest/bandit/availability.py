@@ -74,7 +74,7 @@ def column_of(table: Table, values: Any, name: str, owner: str) -> Any:
     """Return the values of a column that is given by name, and others as they are."""
     if isinstance(values, str):
         if values not in table.columns:
-            refuse(name, owner, f"one of the columns {', '.join(table.columns)}", values)
+            refuse(name, owner, f"one of the columns {', '.join(map(str, table.columns))}", values)
         return table.columns[values]
     if values is None:
         refuse(name, owner, "one for each event, or the name of a column", values)

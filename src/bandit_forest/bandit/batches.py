@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,8 @@ def learn_many(bandit: Bandit, rows: Any, actions: Any, rewards: Any, propensiti
     ]
     table, listed = names_by_row(bandit, table, available, owner)
     features = table.without([name for name in (actions, rewards, propensities) if isinstance(name, str)])
+    if not isinstance(columns[0], Iterable):
+        refuse("actions", owner, "names, one for each event, or the name of a column", columns[0])
     names = list(columns[0])
     taken = _indices(bandit, names, table.n_rows, owner)
     check_taken(names, listed, owner)

@@ -54,7 +54,7 @@ class RewardRange:
         """Return the rewards of a batch; what is wrong is told with its row."""
         try:
             array = np.asarray(rewards, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             refuse("rewards", owner, "numbers, one for each event", rewards)
         if array.shape != (n_events,):
             refuse("rewards", owner, f"{n_events} numbers, one for each event", rewards)

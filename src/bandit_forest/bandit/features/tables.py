@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import NoneType
 from typing import Any
 
@@ -99,7 +100,8 @@ def _checked(feature: Feature, values: Values, clean: Clean) -> NDArray[Any]:
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     types = set(map(type, listed))
     if isinstance(feature, NumericFeature) and types <= {int, float, NoneType}:
-        return _checked_numbers(feature, np.array(listed, dtype=np.float64), clean)
+        with suppress(OverflowError):  # an int beyond all floats is refused below, with its row
+            return _checked_numbers(feature, np.array(listed, dtype=np.float64), clean)
     if types <= _PLAIN_TYPES.get(feature.kind, set()):
         for value in dict.fromkeys(listed):
             clean(value, lambda value=value: listed.index(value))  # type: ignore[misc]
