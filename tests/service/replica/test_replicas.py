@@ -15,7 +15,9 @@ from running import CONTEXT, Running, write_project
 
 from bandit_forest.cli import main
 from bandit_forest.service.config.project_file import load_project
+from bandit_forest.service.recovery.export import export_journal
 from bandit_forest.service.replica.backup import DUMP
+from bandit_forest.service.replica.export import read_events
 from bandit_forest.service.replica.verify import verify_database
 
 PATIENCE = 30.0
@@ -149,6 +151,24 @@ def test_verify_and_export_read_the_database(shared: Path, tmp_path: Path, monke
         main()
     assert "Events written: 120" in capsys.readouterr().out
     assert sorted(pq.read_table(table)["state"].to_pylist()) == ["rewarded"] * 80 + ["waiting"] * 40
+
+
+def test_an_export_has_the_actions_that_were_enabled(shared: Path, tmp_path: Path):
+    with Running(shared) as one:
+        first = sorted(action["name"] for action in one.get("/v1/status")["actions"])
+        one.post("/v1/decide", {"context": CONTEXT, "event_id": "before"})
+        one.post("/v1/actions/add", {"name": "added"})
+        one.post("/v1/decide", {"context": CONTEXT, "event_id": "after"})
+        one.post("/v1/actions/disable", {"name": first[0]})
+        one.post("/v1/decide", {"context": CONTEXT, "event_id": "without"})
+    project = load_project(shared)
+    export_journal(project, tmp_path / "events.parquet", read_events(project))
+    rows = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    assert {row["event_id"]: sorted(row["available_actions"]) for row in rows} == {
+        "before": first,
+        "after": sorted([*first, "added"]),
+        "without": sorted([*first[1:], "added"]),
+    }
 
 
 def test_two_replicas_of_one_seed_do_not_share_their_draws(shared: Path):

@@ -29,9 +29,9 @@ from bandit_forest.service.journal.entries import (
 from bandit_forest.service.journal.files import read_entries
 from bandit_forest.service.recovery.recover import journal_end, open_folder
 
-__all__ = ["export_journal", "with_available"]
+__all__ = ["CHANGES", "EnabledActions", "export_journal", "with_available"]
 
-_CHANGES = (ADD, ENABLE, DISABLE, REMOVE)
+CHANGES = (ADD, ENABLE, DISABLE, REMOVE)
 
 
 def export_journal(project: Project, path: str | os.PathLike[str], entries: Iterator[Entry] | None = None) -> int:
@@ -70,6 +70,39 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
         raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error
 
 
+class EnabledActions:
+    """The actions that are enabled while a journal is read.
+
+    Parameters
+    ----------
+    names
+        Names of those that are enabled before the first entry.
+
+    Examples
+    --------
+    >>> enabled = EnabledActions(["stay"])
+    >>> enabled.change("add", "go")
+    >>> enabled.text
+    '["stay","go"]'
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names = dict.fromkeys(names)
+        self.text = self._text()
+        """The names as the journal has available actions."""
+
+    def change(self, kind: str, name: str) -> None:
+        """Follow a change of actions."""
+        if kind in (ADD, ENABLE):
+            self.names[name] = None
+        else:
+            self.names.pop(name, None)
+        self.text = self._text()
+
+    def _text(self) -> str:
+        return msgspec.json.encode(list(self.names)).decode()
+
+
 def with_available(entries: Iterable[Entry], states: Mapping[str, str]) -> Iterator[Entry]:
     """Yield entries in their order, with the actions that were enabled where all of those were available.
 
@@ -80,17 +113,12 @@ def with_available(entries: Iterable[Entry], states: Mapping[str, str]) -> Itera
     states
         State of each action before.
     """
-    enabled = {name: None for name, state in states.items() if state == ENABLED}
-    text = ""
+    enabled = EnabledActions(name for name, state in states.items() if state == ENABLED)
     for entry in entries:
-        if entry.kind in (ADD, ENABLE):
-            enabled[str(entry.action)] = None
-        elif entry.kind in (DISABLE, REMOVE):
-            enabled.pop(str(entry.action), None)
-        if entry.kind in _CHANGES or not text:
-            text = msgspec.json.encode(list(enabled)).decode()
-        is_open = entry.kind in (DECIDE, LEARN) and entry.available is None and entry.action in enabled
-        yield entry._replace(available=text) if is_open else entry
+        if entry.kind in CHANGES:
+            enabled.change(entry.kind, str(entry.action))
+        is_open = entry.kind in (DECIDE, LEARN) and entry.available is None and entry.action in enabled.names
+        yield entry._replace(available=enabled.text) if is_open else entry
 
 
 def _events(entries: Iterator[Entry], read: Callable[[Entry], dict[str, Any]]) -> Iterator[dict[str, Any]]:

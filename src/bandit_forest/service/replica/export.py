@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.journal.entries import DECIDE, Entry
+from bandit_forest.service.recovery.export import CHANGES, EnabledActions
+from bandit_forest.service.replica.rows import DecisionRow
 from bandit_forest.service.replica.store import Database
 
 __all__ = ["read_events"]
@@ -15,10 +18,11 @@ def read_events(project: Project) -> Iterator[Entry]:
     """Yield what was decided and how it ended, as the entries of a journal; events that ended first come first."""
     database = Database(project.storage)
     try:
+        available = _available_by_version(database)
         for seq, (decided, row, outcome, ended) in enumerate(database.events()):
             chosen = (row.kind, row.event_id, row.action, row.propensity)
             forest = (row.forest_action, row.forest_propensity, row.forest_value)
-            entry = Entry(seq, decided, *chosen, None, row.context, row.available, *forest)
+            entry = Entry(seq, decided, *chosen, None, row.context, row.available or available(row), *forest)
             if row.kind == DECIDE:
                 yield entry
             if outcome is not None and ended is not None:
@@ -26,3 +30,19 @@ def read_events(project: Project) -> Iterator[Entry]:
                 yield end._replace(reward=outcome.reward)
     finally:
         database.close()
+
+
+def _available_by_version(database: Database) -> Callable[[DecisionRow], str | None]:
+    """Return a function from a decision to the actions that were enabled then; None where its own is none of them."""
+    enabled, versions, texts = EnabledActions(), [], []
+    for version, kind, name in database.action_changes(CHANGES):
+        enabled.change(kind, name)
+        versions.append(version)
+        texts.append((enabled.text, frozenset(enabled.names)))
+
+    def available(row: DecisionRow) -> str | None:
+        number = bisect_right(versions, row.version) - 1
+        text, names = texts[number] if number >= 0 else ("", frozenset())
+        return text if row.action in names else None
+
+    return available

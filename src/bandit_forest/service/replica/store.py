@@ -157,6 +157,12 @@ class Database:
                 outcome = None if kind is None else OutcomeRow(decision.event_id, kind, reward)
                 yield decided, decision, outcome, ended
 
+    def action_changes(self, kinds: Sequence[str]) -> list[tuple[int, str, str]]:
+        """Return the lessons of some kinds that changed actions, in their order: version, kind and action."""
+        query = "SELECT version, kind, action FROM lessons WHERE kind = ANY(%s) ORDER BY version"
+        with self.pool.connection() as connection:
+            return connection.execute(query, (list(kinds),)).fetchall()
+
     def change(self, kind: str, action: str | None = None, available: str | None = None) -> None:
         """Append a lesson that changes actions; when another lesson takes its number, it gets the next one."""
         while True:
