@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from bandit_forest.errors import refuse
 from bandit_forest.evaluation.features import rows_of
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Offered
 from bandit_forest.evaluation.readers.columns import Columns
+from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import existing, names_of
 from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv, read_parquet
 
@@ -167,15 +167,15 @@ class OfferedItems(CsvTable):
 
 def _items(path: Path) -> list[dict[str, Any]]:
     """Return the features of each item: one is a number, the others are texts."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return [
-            {ID: row["item_id"]}
-            | {name: value for name, value in row.items() if name.startswith("item_feature_")}
-            | {"item_feature_0": float(row["item_feature_0"])}
-            for row in csv.DictReader(file)
-        ]
+    rows = csv_rows(path)
+    _, header = next(rows)
+    return [
+        {ID: row["item_id"]}
+        | {name: value for name, value in row.items() if name.startswith("item_feature_")}
+        | {"item_feature_0": float(row["item_feature_0"])}
+        for row in (dict(zip(header, cells, strict=True)) for _, cells in rows)
+    ]
 
 
 def _csv_names(path: str | os.PathLike[str]) -> list[str]:
-    with existing(path, "read_open_bandit").open(encoding="utf-8-sig", newline="") as file:
-        return next(csv.reader(file), [])
+    return next(csv_rows(existing(path, "read_open_bandit")))[1]

@@ -12,6 +12,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, checked_range
+from bandit_forest.evaluation.readers.csv_rows import refuse_encoding
 from bandit_forest.parameters import MOST_ACTIONS
 
 __all__ = ["FileSource", "LineSource", "existing", "located_log", "names_of", "numbered_names"]
@@ -66,13 +67,12 @@ class LineSource(FileSource, Generic[Event]):
         """Return the lines with their numbers from 1, those that are empty only where they are asked for."""
         # Only a line feed ends a line: texts may hold other separators.
         with self.path.open(encoding="utf-8-sig", newline="\n") as file:
-            number = 0
             try:
                 for number, line in enumerate(file, start=1):
                     if empty or line.strip():
                         yield number, line.rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                self.refuse("text", number + 1, None, "UTF-8", error.reason)
+            except UnicodeDecodeError:
+                refuse_encoding(self.path)
 
     def refuse(self, name: str, line: int, column: int | None, rule: str, value: object) -> NoReturn:
         """Refuse what stands in a line, at a column from 1 where there is one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -16,6 +15,7 @@ from bandit_forest.encoding.tables import as_columns
 from bandit_forest.errors import MissingExtraError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, Log
 from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name
+from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import FileSource, existing, names_of
 
 __all__ = ["CsvTable", "ParquetTable", "open_parquet", "read_csv", "read_frame", "read_parquet"]
@@ -116,7 +116,7 @@ class CsvTable(FileSource):
         reward_range: tuple[float, float],
     ) -> None:
         super().__init__(path, reward_range=reward_range)
-        self._header = self._read_header()
+        _, self._header = next(csv_rows(self.path))
         self._reader = TableReader(columns, self._header, self.path.name, unit="line")
         place = self._header.index(columns.action)
         self.n_events, found = 0, set()
@@ -143,27 +143,9 @@ class CsvTable(FileSource):
         texts = np.array([row[place] or None for _, row in batch], dtype=object)
         return self._reader.numbers(name, texts, numbers) if name in self._numeric else texts
 
-    def _read_header(self) -> list[str]:
-        with self.path.open(encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file), None)
-        if header is None:
-            refuse("path", self.path.name, "a file with a header", "an empty file")
-        return header
-
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Return the rows below the header, with the line in which each ends."""
-        with self.path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file, strict=True)
-            next(rows)
-            try:
-                for row in rows:
-                    if row and len(row) != len(self._header):
-                        place = f"{self.path.name}, line {rows.line_num}"
-                        refuse("row", place, f"{len(self._header)} cells, like the header", f"{len(row)} cells")
-                    if row:
-                        yield rows.line_num, row
-            except (csv.Error, UnicodeDecodeError) as error:
-                refuse("row", f"{self.path.name}, line {rows.line_num + 1}", "CSV in UTF-8", str(error))
+        return islice(csv_rows(self.path), 1, None)
 
 
 class ParquetTable(FileSource):

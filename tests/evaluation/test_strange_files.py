@@ -1,0 +1,50 @@
+"""Files as they come from elsewhere: another encoding, another format, too few events to learn from."""
+
+from __future__ import annotations
+
+import pytest
+from logs import honest_log
+
+from bandit_forest import InvalidArgumentError
+from bandit_forest.evaluation.readers import read_csv, read_dsjson, read_open_bandit, read_vw
+from bandit_forest.evaluation.writers import write_parquet
+
+HEADER = "action,reward,propensity,city\n"
+ROW = "a,1,0.5,Paris\n"
+
+
+@pytest.mark.parametrize("n_before", [0, 3, 5000])
+def test_a_table_in_another_encoding_is_refused_by_its_line(tmp_path, n_before):
+    path = tmp_path / "latin.csv"
+    path.write_bytes((HEADER + ROW * n_before + "a,1,0.5,München\n").encode("latin-1"))
+    line = rf"line {n_before + 2} must be in UTF-8: save the file with this encoding. Got b'.*M\\xfcnchen' instead"
+    with pytest.raises(InvalidArgumentError, match=line):
+        read_csv(path)
+
+
+def test_a_header_in_another_encoding_is_refused(tmp_path):
+    (tmp_path / "latin.csv").write_bytes("action,reward,propensity,größe\n".encode("latin-1"))
+    for read in (read_csv, read_open_bandit):
+        with pytest.raises(InvalidArgumentError, match=r"'text' of latin.csv, line 1 must be in UTF-8"):
+            read(tmp_path / "latin.csv")
+
+
+@pytest.mark.parametrize("read", [read_dsjson, read_vw])
+def test_lines_in_another_encoding_are_refused_by_their_number(tmp_path, read):
+    line = '{"_label_Action": 1, "_label_cost": 0, "_label_probability": 1}' if read is read_dsjson else "1:0:1 | a"
+    (tmp_path / "log").write_bytes((f"{line}\n" * 700 + "München\n").encode("latin-1"))
+    with pytest.raises(InvalidArgumentError, match="log, line 701 must be in UTF-8"):
+        read(tmp_path / "log")
+
+
+def test_a_parquet_file_with_the_wrong_ending_is_refused(tmp_path):
+    write_parquet(honest_log(50)[0], tmp_path / "log.csv")
+    with pytest.raises(InvalidArgumentError, match=r"'format' of log.csv must be a CSV file; .* Got 'a Parquet file'"):
+        read_csv(tmp_path / "log.csv")
+
+
+@pytest.mark.parametrize(("content", "told"), [("", "header"), (f'{HEADER}{ROW}a,1,0.5,"b"c\n', "line 3")])
+def test_what_is_no_table_is_refused(tmp_path, content, told):
+    (tmp_path / "log.csv").write_text(content)
+    with pytest.raises(InvalidArgumentError, match=told):
+        read_csv(tmp_path / "log.csv")
