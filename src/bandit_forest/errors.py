@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+import numpy as np
+
 __all__ = [
     "BanditForestError",
     "DamagedFileError",
@@ -57,9 +59,16 @@ Got 1.7 instead.
 
 
 def shown(value: object) -> str:
-    """Show a value on one line, however large it is."""
+    """Return a value on one line, however large it is; numbers of NumPy as those of Python.
+
+    Examples
+    --------
+    >>> shown([np.float64(-2.0), "two"])
+    "[-2.0, 'two']"
+    """
     try:
-        text = " ".join(repr(value).split())
+        with np.printoptions(legacy="1.25"):
+            text = " ".join(repr(value).split())
     except RecursionError:  # JSON may nest deeper than `repr` follows
         text = f"a deeply nested {type(value).__name__}"
     except ValueError:  # ints of more than 4300 digits

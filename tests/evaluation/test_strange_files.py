@@ -48,3 +48,25 @@ def test_what_is_no_table_is_refused(tmp_path, content, told):
     (tmp_path / "log.csv").write_text(content)
     with pytest.raises(InvalidArgumentError, match=told):
         read_csv(tmp_path / "log.csv")
+
+
+@pytest.mark.parametrize("name", ["cost", "_label_cost"])
+def test_a_cost_outside_the_range_is_told_as_it_was_written(tmp_path, name):
+    line = '{"_label_Action": 1, "_label_cost": 2, "_label_probability": 0.5}' if name[0] == "_" else "1:2:0.5 | a"
+    read = read_dsjson if name[0] == "_" else read_vw
+    (tmp_path / "bad").write_text(f"{line}\n")
+    with pytest.raises(InvalidArgumentError) as refused:
+        list(read(tmp_path / "bad").batches())
+    told = str(refused.value)
+    assert told.startswith(f"The '{name}' of bad, line 1")
+    assert "must be in [-1, 0]: a cost of 2 is a reward of -2, which is outside the range of rewards [0, 1]; " in told
+    assert told.endswith("reward_range, or by --reward-low and --reward-high. Got 2 instead.")
+    (log,) = read(tmp_path / "bad", reward_range=(-3, 0)).batches()
+    assert log.rewards.tolist() == [-2.0]
+
+
+def test_a_reward_outside_the_range_names_the_cure(tmp_path):
+    (tmp_path / "log.csv").write_text(HEADER + "a,7,0.5,Paris\n")
+    told = r"'reward' of log.csv, line 2 must be in \[0, 1\], or NaN; another .* --reward-low and .* Got 7.0 instead"
+    with pytest.raises(InvalidArgumentError, match=told):
+        list(read_csv(tmp_path / "log.csv").batches())

@@ -13,9 +13,11 @@ from bandit_forest.errors import refuse
 from bandit_forest.parameters import check_names
 from bandit_forest.validation import check_contexts, check_int
 
-__all__ = ["BATCH_SIZE", "Log", "Offered", "Source"]
+__all__ = ["BATCH_SIZE", "OTHER_RANGE", "Log", "Offered", "Source"]
 
 BATCH_SIZE = 10_000
+OTHER_RANGE = "another range is given by reward_range, or by --reward-low and --reward-high"
+"""What cures rewards outside of their range."""
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
@@ -248,6 +250,7 @@ def _checked_rewards(rewards: ArrayLike, n_events: int, reward_range: tuple[floa
     low, high = reward_range
     rule = f"in [{low:g}, {high:g}], or NaN"
     array = _numbers(rewards, "rewards", (n_events,), f"numbers {rule}")
+    rule = f"{rule}; {OTHER_RANGE}"
     _demand(np.isnan(array) | ((array >= low) & (array <= high)), array, "rewards", rule)
     return array
 

@@ -20,7 +20,8 @@ from bandit_forest.evaluation.readers.offers import with_ids
 __all__ = ["DsJson", "read_dsjson"]
 
 _WHOLE = re.compile(r"\d{1,18}")
-_NAMES = {"actions": "_label_Action", "rewards": "_label_cost", "propensities": "_label_probability"}
+_COST = "_label_cost"
+_NAMES = {"actions": "_label_Action", "rewards": _COST, "propensities": "_label_probability"}
 
 
 def read_dsjson(
@@ -116,7 +117,7 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
         features = [self._flat(number, event.get("c", {}), own) for number, event in rows]
         columns: dict[str, Any] = {
             "actions": [self._action(*row) - 1 for row in rows],
-            "rewards": [0.0 - self._number(*row, "_label_cost") for row in rows],
+            "rewards": [self.reward(self._number(*row, _COST), _COST, row[0]) for row in rows],
             "propensities": [self._number(*row, "_label_probability") for row in rows],
             "action_names": self.action_names,
             "reward_range": self.reward_range,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.evaluation.log import BATCH_SIZE, Log, checked_range
+from bandit_forest.evaluation.log import BATCH_SIZE, OTHER_RANGE, Log, checked_range
 from bandit_forest.evaluation.readers.csv_rows import refuse_encoding
 from bandit_forest.parameters import MOST_ACTIONS
 
@@ -73,6 +73,18 @@ class LineSource(FileSource, Generic[Event]):
                         yield number, line.rstrip("\r\n")
             except UnicodeDecodeError:
                 refuse_encoding(self.path)
+
+    def reward(self, cost: float, name: str, line: int, column: int | None = None) -> float:
+        """Return the reward of a cost, which is minus the cost; refuse one outside of the range of rewards."""
+        low, high = self.reward_range
+        reward = 0.0 - cost
+        if reward < low or reward > high:
+            costs, rewards = f"[{0.0 - high:g}, {0.0 - low:g}]", f"[{low:g}, {high:g}]"
+            told = f"a cost of {cost:g} is a reward of {reward:g}, which is outside the range of rewards {rewards}"
+            self.refuse(
+                name, line, column, f"in {costs}: {told}; {OTHER_RANGE}", int(cost) if cost.is_integer() else cost
+            )
+        return reward
 
     def refuse(self, name: str, line: int, column: int | None, rule: str, value: object) -> NoReturn:
         """Refuse what stands in a line, at a column from 1 where there is one."""

@@ -33,11 +33,15 @@ class VwLines(LineSource[Event]):
         """Return the columns of a log that are alike whatever its actions are."""
         rows = list(zip(numbers, labels, strict=True))
         return {
-            "rewards": [0.0 - self._number(*row, 2, "cost") for row in rows],
+            "rewards": [self._reward(*row) for row in rows],
             "propensities": [self._number(*row, 3, "probability") for row in rows],
             "action_names": self.action_names,
             "reward_range": self.reward_range,
         }
+
+    def _reward(self, number: int, label: re.Match[str]) -> float:
+        cost = self._number(number, label, 2, LABEL_NAMES["rewards"])
+        return self.reward(cost, LABEL_NAMES["rewards"], number, label.start(2) + 1)
 
     def _number(self, number: int, label: re.Match[str], group: int, name: str) -> float:
         try:
