@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.encoding.values import TIMES
 from bandit_forest.errors import MissingExtraError, refuse
 
 __all__ = ["Columns", "as_columns", "frame_columns"]
@@ -18,10 +19,12 @@ __all__ = ["Columns", "as_columns", "frame_columns"]
 Columns = dict[str, NDArray[Any]]
 
 _LARGEST_EXACT = 2**53  # all whole numbers up to here are floats
+_PLAIN = "a column of texts, bools or numbers"
+_RICH = "a column of texts, bools, numbers, times or lists"
 _RULE = "a list of dicts, a dict of columns of one length, a NumPy array of two dimensions or with fields, or a frame"
 
 
-def as_columns(rows: Any, owner: str, names: Iterable[str] | None = None) -> Columns:
+def as_columns(rows: Any, owner: str, names: Iterable[str] | None = None, *, rich: bool = False) -> Columns:
     """Return the columns of a table, by name.
 
     Parameters
@@ -33,18 +36,20 @@ def as_columns(rows: Any, owner: str, names: Iterable[str] | None = None) -> Col
         The public method, for the error sentence.
     names
         The columns to return, or None for all.
+    rich
+        Whether columns of times and of lists are taken too, which no encoder takes.
     """
-    table = _read(rows, owner, names)
+    table = _read(rows, owner, names, rich=rich)
     for name in table if names is None else names:
         if name not in table:
             refuse("rows", owner, f"a table with the column '{name}'", list(table))
-    wanted = {name: _checked(table[name], name, owner) for name in (table if names is None else names)}
+    wanted = {name: _checked(table[name], name, owner, rich=rich) for name in (table if names is None else names)}
     if len({column.size for column in wanted.values()}) > 1:
         refuse("rows", owner, _RULE, rows)
     return wanted
 
 
-def _read(rows: Any, owner: str, names: Iterable[str] | None) -> dict[str, Any]:
+def _read(rows: Any, owner: str, names: Iterable[str] | None, *, rich: bool) -> dict[str, Any]:
     if isinstance(rows, np.ndarray) and rows.dtype.names is not None:
         return {name: rows[name] for name in rows.dtype.names}
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
@@ -54,7 +59,7 @@ def _read(rows: Any, owner: str, names: Iterable[str] | None) -> dict[str, Any]:
     if isinstance(rows, Sequence) and all(issubclass(kind, Mapping) for kind in set(map(type, rows))):
         keys = names if names is not None else dict.fromkeys(chain.from_iterable(rows))
         return {key: _values(rows, key) for key in keys}
-    return frame_columns(rows, owner, _RULE, lambda series: _read_series(series, owner))
+    return frame_columns(rows, owner, _RULE, lambda series: _read_series(series, owner, rich=rich))
 
 
 def _values(rows: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
@@ -80,13 +85,20 @@ def frame_columns(rows: Any, owner: str, rule: str, read: Callable[[Any], Any]) 
     return {column.name: read(column) for column in frame.iter_columns()}
 
 
-def _read_series(series: Any, owner: str) -> Any:
-    """Return a series of numbers as an array, with NaN where it is null, and of anything else as a list."""
+def _read_series(series: Any, owner: str, *, rich: bool) -> Any:
+    """Return a series of numbers or times as an array, NaN where a number is null; of anything else as a list."""
     import narwhals as nw
 
-    if series.dtype.is_temporal() or series.dtype.is_nested() or series.dtype == nw.Binary:
-        refuse(str(series.name), owner, "a column of texts, bools or numbers", series.dtype)
-    if not series.dtype.is_numeric():
+    kind = series.dtype
+    is_time, is_list = kind in (nw.Datetime, nw.Date), kind in (nw.List, nw.Array)
+    if rich and kind == nw.Datetime and kind.time_zone is None:
+        return series.to_numpy()
+    if rich and (is_time or is_list):
+        return [None if null else value for value, null in zip(series.to_list(), series.is_null(), strict=True)]
+    if kind.is_temporal() or kind.is_nested() or kind == nw.Binary:
+        rule = _RICH if rich else f"{_PLAIN}; {TIMES}" if is_time else _PLAIN
+        refuse(str(series.name), owner, rule, f"a column of {'times' if is_time else kind.__class__.__name__}")
+    if not kind.is_numeric():
         return series.to_list()
     known = series.drop_nulls()
     if len(known) == len(series):
@@ -96,14 +108,18 @@ def _read_series(series: Any, owner: str) -> Any:
     return series.cast(nw.Float64).to_numpy()
 
 
-def _checked(values: Any, name: object, owner: str) -> NDArray[Any]:
-    """Return one column as an array of numbers, bools, texts or objects."""
+def _checked(values: Any, name: object, owner: str, *, rich: bool) -> NDArray[Any]:
+    """Return one column as an array of numbers, bools, texts or objects, or of times to the microsecond."""
     if not isinstance(name, str):
         refuse("rows", owner, "a table whose columns are named by texts", name)
-    rule = "a column of texts, bools or numbers"
+    rule = _RICH if rich else _PLAIN
     if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
         refuse(name, owner, rule, values)
     column = values if isinstance(values, np.ndarray) else _tight(values)
+    if column.ndim == 1 and column.dtype.kind == "M":
+        if rich:
+            return column.astype("datetime64[us]")
+        rule = f"{rule}; {TIMES}"
     if column.ndim != 1 or column.dtype.kind not in "biufUO":
         refuse(name, owner, rule, values)
     return column

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from datetime import date
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -13,9 +14,12 @@ from numpy.typing import NDArray
 
 from bandit_forest.errors import refuse
 
-__all__ = ["Scalar", "as_number", "as_scalar", "distinct", "holds_numbers", "is_missing", "numbers"]
+__all__ = ["TIMES", "Scalar", "as_number", "as_scalar", "distinct", "holds_numbers", "is_missing", "numbers"]
 
 Scalar = str | bool | int | float
+
+TIMES = "a time is given by its parts, such as its hour, or as it is to a Bandit"
+"""What to do with times, which an encoder does not take."""
 
 _NUMBERS = (int, Real, Decimal, np.bool_)  # int first, for speed; NumPy's numbers are Real, its bool is not
 _PLAIN = {float, int, bool, type(None)}  # what NumPy makes floats of as `as_number` does
@@ -57,7 +61,8 @@ def as_scalar(value: object, name: str, owner: str) -> Scalar:
         return int(plain) if plain.is_integer() else plain
     if isinstance(plain, (str, bool, int)):
         return plain
-    refuse(name, owner, "a text, bool or finite number, or missing", value)
+    rule = "a text, bool or finite number, or missing"
+    refuse(name, owner, f"{rule}; {TIMES}" if isinstance(plain, date) else rule, value)
 
 
 def holds_numbers(column: NDArray[Any]) -> bool:

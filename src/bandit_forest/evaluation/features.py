@@ -16,7 +16,7 @@ from bandit_forest.bandit.features.values import plain
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.evaluation.log import Log
 
-__all__ = ["action_features", "columns_of", "escape", "known_of", "rows_of", "tag_of", "unescape", "untag"]
+__all__ = ["action_features", "columns_of", "escape", "known_of", "listed", "rows_of", "tag_of", "unescape", "untag"]
 
 _PLAIN = frozenset("_-+.,/()<>[]@!?&*;$")
 _INT = re.compile(r"0|-?[1-9][0-9]{0,999}")  # Python reads no more than a few thousand digits
@@ -85,9 +85,22 @@ def rows_of(log: Log) -> list[dict[str, Any]]:
     """Return the features of each event, without those that are missing; contexts are not among them."""
     rows: list[dict[str, Any]] = [{} for _ in range(len(log))]
     for name, values in (log.features or {}).items():
-        for row, value in zip(rows, values.tolist(), strict=True):
+        for row, value in zip(rows, listed(values), strict=True):
             row[name] = value
     return [known_of(row) for row in rows]
+
+
+def listed(values: NDArray[Any]) -> list[Any]:
+    """Return the values of a column as those of Python; times as datetimes, None where one is missing.
+
+    Examples
+    --------
+    >>> listed(np.array(["2024-05-17T09:30", "NaT"], dtype="datetime64[ns]"))
+    [datetime.datetime(2024, 5, 17, 9, 30), None]
+    """
+    column = values.astype("datetime64[us]") if values.dtype.kind == "M" else values
+    cells: list[Any] = column.tolist()
+    return cells
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:

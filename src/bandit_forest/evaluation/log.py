@@ -13,7 +13,7 @@ from bandit_forest.errors import refuse
 from bandit_forest.parameters import check_names
 from bandit_forest.validation import check_contexts, check_int
 
-__all__ = ["BATCH_SIZE", "OTHER_RANGE", "Log", "Offered", "Source"]
+__all__ = ["BATCH_SIZE", "OTHER_RANGE", "Log", "Offered", "Source", "encoded"]
 
 BATCH_SIZE = 10_000
 OTHER_RANGE = "another range is given by reward_range, or by --reward-low and --reward-high"
@@ -66,7 +66,8 @@ class Log:
     contexts
         Zeros and ones, one row per event; or None.
     features
-        Raw features by column, for a `ContextEncoder`; or None.
+        Raw features by column, for a `Bandit` or a `ContextEncoder`; or None. A column has numbers, texts, bools,
+        times or lists of texts.
     probabilities
         The logging policy's probability of every action, one row per event; or None where only that of the action taken
         is known.
@@ -219,11 +220,16 @@ class Log:
             return self.contexts
         if self.features is None:
             refuse("log", "encoded", "one with features where there is an encoder", "a log without features")
-        absent = np.full(len(self), None, dtype=object)
-        return encoder.transform({name: self.features.get(name, absent) for name in encoder.columns_})
+        return encoded(self.features, encoder, len(self))
 
     def __repr__(self) -> str:
         return f"<Log: {len(self):,} events, {self.n_actions} actions>"
+
+
+def encoded(features: Columns, encoder: ContextEncoder, n_events: int) -> NDArray[np.uint8]:
+    """Return the contexts of features; a column that is not among them is missing in each event."""
+    absent = np.full(n_events, None, dtype=object)
+    return encoder.transform({name: features.get(name, absent) for name in encoder.columns_})
 
 
 def checked_range(reward_range: object, owner: str) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.evaluation.balance import Balance
+from bandit_forest.evaluation.contexts import Contexts
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Source
 from bandit_forest.evaluation.models import ActionMeans, ForestMeans, LoggingModel, Means, OfferMeans
 from bandit_forest.evaluation.statistics.evidence import logged_evidence, policy_evidence
@@ -78,8 +79,7 @@ class Pass:
         confidence: float,
     ) -> None:
         self._source, self._targets, self._confidence = source, targets, confidence
-        self._means, self._encoder = means, encoder
-        self._has_contexts = False
+        self._means, self._contexts = means, Contexts(encoder)
         self._logging: LoggingModel | None = None
         self.sequences = [ValueSequence(reward_range=source.reward_range) for _ in targets]
         self.parts: list[Part] = []
@@ -105,9 +105,9 @@ class Pass:
         part.sequences = [sequence.value(self._confidence) for sequence in self.sequences]
 
     def _add(self, log: Log, part: Part) -> None:
-        contexts = self._contexts(log)
+        contexts = self._contexts.of(log)
         if self._logging is None:
-            self._logging = LoggingModel(contexts.shape[1], log.n_actions, thresholds=self._thresholds)
+            self._logging = LoggingModel(contexts.shape[1], log.n_actions, thresholds=self._contexts.thresholds)
         part.balance.add(log, self._logging.predict_and_learn(contexts, log.actions))
         part.end_time = None if log.times is None else float(log.times[-1])
         low, high = log.reward_range
@@ -135,23 +135,7 @@ class Pass:
     def _fresh_means(self, n_variables: int, n_actions: int) -> Means:
         if not n_variables:
             return ActionMeans(n_actions)
-        return ForestMeans(n_variables, n_actions, thresholds=self._thresholds)
-
-    @property
-    def _thresholds(self) -> dict[int, tuple[float, ...]] | None:
-        """Thresholds of the ordered variables that `_contexts` returns; those of a log's own contexts are binary."""
-        return None if self._encoder is None or self._has_contexts else self._encoder.thresholds
-
-    def _contexts(self, log: Log) -> NDArray[np.uint8]:
-        """Return the contexts for the models that learn along: none where the log has neither contexts nor features."""
-        self._has_contexts = log.contexts is not None
-        if log.contexts is not None:
-            return log.contexts
-        if not log.features:
-            return np.empty((len(log), 0), dtype=np.uint8)
-        if self._encoder is None:
-            self._encoder = ContextEncoder().fit(log.features)
-        return log.encoded(self._encoder)
+        return ForestMeans(n_variables, n_actions, thresholds=self._contexts.thresholds)
 
 
 def _cut(source: Source) -> Iterator[tuple[Log, bool]]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.bandit.features.values import moment
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Log
-from bandit_forest.evaluation.readers.lines import located_log
+from bandit_forest.evaluation.readers.lines import located_log, seconds_of
 
 __all__ = ["Columns", "TableReader", "action_name"]
 
@@ -33,7 +34,7 @@ class Columns:
     available: str | None = None
     """Lists of the actions that could be taken; missing when all could."""
     time: str | None = None
-    """Seconds since 1970, or a time in ISO 8601."""
+    """Time of the event: a datetime, ISO 8601, or seconds since 1970. Without a zone it is UTC."""
     version: str | None = None
     """The version of the model that decided."""
     event_id: str | None = None
@@ -45,7 +46,7 @@ class Columns:
     variable_prefix: str | None = None
     """How columns with the zeros and ones of contexts begin; their names are what follows."""
     texts: Sequence[str] = ()
-    """Columns with features that are texts, although they look like numbers."""
+    """Columns of a CSV file with features that are texts, although they look like numbers or times."""
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -139,6 +140,16 @@ class TableReader:
             return values.astype(np.float64)
         return np.array([self._number(name, value, row) for value, row in _events(values, rows)], dtype=np.float64)
 
+    def moments(self, name: str, values: NDArray[Any], rows: Sequence[int]) -> NDArray[Any]:
+        """Return a column of texts as datetimes, None where a value is missing."""
+        column = np.empty(len(values), dtype=object)
+        for event, (value, row) in enumerate(_events(values, rows)):
+            column[event] = None if value is None else moment(value)
+            if value is not None and column[event] is None:
+                rule = "a time in ISO 8601, as in the first rows, or a column that 'texts' names"
+                self._refuse(name, row, rule, value)
+        return column
+
     def _number(self, name: str, value: object, row: int) -> float:
         try:
             return math.nan if value is None or value == "" else float(value)  # type: ignore[arg-type]
@@ -176,11 +187,10 @@ class TableReader:
         try:
             if isinstance(value, str) and not value.replace(".", "", 1).isdecimal():
                 value = datetime.fromisoformat(value)
-            if isinstance(value, date):
-                return datetime.timestamp(value)  # type: ignore[arg-type]
-            return float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            self._refuse(name, row, "seconds since 1970, or a time in ISO 8601", value)
+            when = moment(value)
+            return float(value) if when is None else seconds_of(when)  # type: ignore[arg-type]
+        except (OverflowError, TypeError, ValueError):
+            self._refuse(name, row, "a time: a datetime, ISO 8601, or seconds since 1970", value)
 
     def _refuse(self, name: str, row: int, rule: str, value: object) -> NoReturn:
         refuse(name, f"{self._place}, {self._unit} {row}", rule, value)

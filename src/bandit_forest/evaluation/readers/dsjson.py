@@ -14,7 +14,7 @@ import numpy as np
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.features import columns_of, unescape, untag
 from bandit_forest.evaluation.log import Log, Offered
-from bandit_forest.evaluation.readers.lines import LineSource, located_log, numbered_names
+from bandit_forest.evaluation.readers.lines import LineSource, located_log, numbered_names, seconds_of
 from bandit_forest.evaluation.readers.offers import with_ids
 
 __all__ = ["DsJson", "read_dsjson"]
@@ -183,6 +183,6 @@ class DsJson(LineSource[tuple[int, dict[str, Any]]]):
 
     def _time(self, number: int, event: dict[str, Any]) -> float:
         try:
-            return datetime.fromisoformat(event["Timestamp"]).timestamp()
+            return seconds_of(datetime.fromisoformat(event["Timestamp"]))
         except (TypeError, ValueError):
             self.refuse("Timestamp", number, None, "a time in ISO 8601", event["Timestamp"])

@@ -6,6 +6,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
@@ -15,7 +16,7 @@ from bandit_forest.evaluation.log import BATCH_SIZE, OTHER_RANGE, Log, checked_r
 from bandit_forest.evaluation.readers.csv_rows import refuse_encoding
 from bandit_forest.parameters import MOST_ACTIONS
 
-__all__ = ["FileSource", "LineSource", "existing", "located_log", "names_of", "numbered_names"]
+__all__ = ["FileSource", "LineSource", "existing", "located_log", "names_of", "numbered_names", "seconds_of"]
 
 Event = TypeVar("Event")
 
@@ -98,6 +99,17 @@ def existing(path: str | os.PathLike[str], reader: str) -> Path:
     if not file.is_file():
         refuse("path", reader, "the name of a file that exists", str(path))
     return file
+
+
+def seconds_of(when: datetime) -> float:
+    """Return seconds since 1970; a time without a zone is taken as UTC.
+
+    Examples
+    --------
+    >>> seconds_of(datetime(1970, 1, 2))
+    86400.0
+    """
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def located_log(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.bandit.features.values import moment
 from bandit_forest.encoding.tables import as_columns
 from bandit_forest.errors import MissingExtraError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, Log
@@ -20,7 +22,8 @@ from bandit_forest.evaluation.readers.lines import FileSource, existing, names_o
 
 __all__ = ["CsvTable", "ParquetTable", "open_parquet", "read_csv", "read_frame", "read_parquet"]
 
-_LOOK = 10_000  # rows that tell which columns hold numbers
+_LOOK = 10_000  # rows that tell which columns hold numbers, and which times
+_TIME_OF_DAY = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
 _DEFAULT = Columns()
 
 
@@ -50,7 +53,7 @@ def read_frame(
     >>> read_frame(rows, actions=["stay", "go"]).features
     {'age': array([30])}
     """
-    table = as_columns(frame, "read_frame")
+    table = as_columns(frame, "read_frame", rich=True)
     reader = TableReader(columns, list(table), "read_frame")
     names = names_of(actions, {action_name(value) for value in set(table[columns.action].tolist())})
     return reader.log(table, range(len(table[columns.action])), action_names=names, reward_range=reward_range)
@@ -65,7 +68,9 @@ def read_csv(
 ) -> CsvTable:
     """Return the log in a CSV file with a header, one row per event.
 
-    An empty cell is a missing value. A column of features holds numbers if its first 10,000 rows do.
+    An empty cell is a missing value. A column of features holds numbers if all known values of the first 10,000 rows
+    are numbers. It holds times if all of them are times in ISO 8601 with a time of day, such as `2024-05-17T09:30`. All
+    other columns hold texts, and those that `Columns(texts=...)` names.
 
     Parameters
     ----------
@@ -125,10 +130,11 @@ class CsvTable(FileSource):
             found.add(row[place])
         self.action_names = names_of(actions, found)
         first = list(islice(self._rows(), _LOOK))
-        features = columns.feature_columns(self._header)
-        self._numeric = {
-            name for name in features if name not in columns.texts and _are_numbers(first, self._header.index(name))
-        }
+        features = [name for name in columns.feature_columns(self._header) if name not in columns.texts]
+        places = {name: self._header.index(name) for name in features}
+        cells = {name: [row[place] for _, row in first if row[place]] for name, place in places.items()}
+        self._numeric = {name for name, known in cells.items() if _are_numbers(known)}
+        self._times = {name for name, known in cells.items() if _are_times(known)}
 
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
         """Return the events from the first to the last, in batches."""
@@ -141,6 +147,8 @@ class CsvTable(FileSource):
     def _column(self, name: str, batch: list[tuple[int, list[str]]], numbers: list[int]) -> NDArray[Any]:
         place = self._header.index(name)
         texts = np.array([row[place] or None for _, row in batch], dtype=object)
+        if name in self._times:
+            return self._reader.moments(name, texts, numbers)
         return self._reader.numbers(name, texts, numbers) if name in self._numeric else texts
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -201,18 +209,24 @@ def open_parquet(path: str | os.PathLike[str]) -> Any:
 
 def _array(column: Any) -> NDArray[Any]:
     """Return a column of Arrow: numbers without gaps as they are, all else as objects with None."""
+    import pyarrow as pa
     import pyarrow.types as types
 
     if column.null_count == 0 and (types.is_integer(column.type) or types.is_floating(column.type)):
         return np.asarray(column.to_numpy(zero_copy_only=False))
+    if types.is_timestamp(column.type):  # finer times are no datetimes
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
     values = column.to_pylist()
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return objects
 
 
-def _are_numbers(rows: list[tuple[int, list[str]]], place: int) -> bool:
-    cells = [row[place] for _, row in rows if row[place]]
+def _are_times(cells: list[str]) -> bool:
+    return bool(cells) and all(_TIME_OF_DAY.match(cell) and moment(cell) is not None for cell in cells)
+
+
+def _are_numbers(cells: list[str]) -> bool:
     try:
         np.array(cells, dtype=np.float64)
     except ValueError:
