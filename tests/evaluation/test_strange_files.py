@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from logs import honest_log
+from logs import changed, honest_log
 
-from bandit_forest import InvalidArgumentError
+from bandit_forest import Bandit, InvalidArgumentError
+from bandit_forest.evaluation import evaluate, learn_along, uniform
 from bandit_forest.evaluation.readers import read_csv, read_dsjson, read_open_bandit, read_vw
 from bandit_forest.evaluation.writers import write_parquet
 
@@ -70,3 +71,24 @@ def test_a_reward_outside_the_range_names_the_cure(tmp_path):
     told = r"'reward' of log.csv, line 2 must be in \[0, 1\], or NaN; another .* --reward-low and .* Got 7.0 instead"
     with pytest.raises(InvalidArgumentError, match=told):
         list(read_csv(tmp_path / "log.csv").batches())
+
+
+@pytest.mark.parametrize("n_events", [1, 3, 12_000])
+def test_a_log_whose_features_do_not_vary_is_evaluated_without_contexts(tmp_path, n_events):
+    path = tmp_path / "log.vw"
+    path.write_text("1:-1:0.5 | a\n2:0:0.5 | a\n3:0:0.5 | a\n"[: 13 * n_events] * max(n_events // 3, 1))
+    source = read_vw(path, actions=3)
+    evaluation = evaluate(source, [uniform()])
+    assert evaluation.n_events == n_events
+    bare = changed(next(source.batches(n_events)), contexts=None)
+    assert bare.features is None
+    same = evaluate(bare, [uniform()])
+    assert evaluation.estimate("uniform", "dr") == same.estimate("uniform", "dr")
+
+
+def test_a_log_of_one_event_is_learned(tmp_path):
+    (tmp_path / "log.vw").write_text("1:-1:0.5 | a\n")
+    source = read_vw(tmp_path / "log.vw")
+    bandit = Bandit(actions=list(source.action_names))
+    assert not learn_along(source, bandit).is_judged
+    assert bandit.model.warm_up_left == 199
