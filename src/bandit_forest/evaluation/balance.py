@@ -79,6 +79,8 @@ class Balance:
 
     def __init__(self, n_actions: int) -> None:
         self.n_events = self.n_rewarded = self.n_certain = self.n_contradictions = 0
+        self.n_restricted = 0
+        """Number of events that say which actions were available."""
         self.overall, self.by_action = Deviations(1), Deviations(n_actions)
         self.by_bin = Deviations(N_BINS)
         self.taken, self.inverse = np.zeros(n_actions), np.zeros(2)
@@ -90,6 +92,7 @@ class Balance:
         self.n_events += len(log)
         self.n_rewarded += int(np.count_nonzero(~np.isnan(log.rewards)))
         self.n_certain += int(np.count_nonzero(log.propensities == 1.0))
+        self.n_restricted += 0 if log.available is None else len(log)
         self.taken += np.bincount(log.actions, minlength=n_actions)
         self.inverse += [(1 / log.propensities).sum(), (1 / log.propensities**2).sum()]
         can = expected if log.available is None else expected * log.available

@@ -100,8 +100,9 @@ def _mean_weight(whole: Balance) -> Finding:
         whole.overall.scores(),
         f"{mean:.3f} ± {error:.3f}, expected 1",
         "the propensities agree with the actions that were taken",
-        "the propensities are not the probabilities with which actions were drawn. Log the probability of the decision "
-        "itself, at its time, and see that contexts, actions and propensities belong to the same events",
+        f"the propensities are not the probabilities with which actions were drawn{_unless_available(whole)}. Log "
+        "the probability of the decision itself, at its time, and see that contexts, actions and propensities belong "
+        "to the same events",
     )
 
 
@@ -114,9 +115,14 @@ def _mean_weight_by_action(whole: Balance, action_names: tuple[str, ...]) -> Fin
         scores,
         f"furthest from 1: {action_names[worst]}, {mean[worst]:.3f} ± {error[worst]:.3f}",
         "each action was taken as often as its propensities say",
-        "an action was taken more or less often than its propensities say. Look for a rule that overrides the policy, "
-        "or for events that are lost by action",
+        f"an action was taken more or less often than its propensities say{_unless_available(whole)}. Look for a rule "
+        "that overrides the policy, or for events that are lost by action",
     )
+
+
+def _unless_available(whole: Balance) -> str:
+    """Return what else a mean weight other than 1 may come from, where the log does not exclude it."""
+    return "" if whole.n_restricted else ", or not all actions were available: name the column with `available`"
 
 
 def _calibration(whole: Balance) -> Finding:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bandit_forest.bandit.features.values import moment
+from bandit_forest.bandit.features.values import is_missing, moment
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Log
 from bandit_forest.evaluation.readers.lines import located_log, seconds_of
 
-__all__ = ["Columns", "TableReader", "action_name"]
+__all__ = ["Columns", "TableReader", "action_name", "names_in"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +33,10 @@ class Columns:
     propensity: str = "propensity"
     """The probability with which it was taken."""
     probabilities: Sequence[str] | str | None = None
-    """The probability of each action, in the order of the actions; or one column of lists."""
+    """The probability of each action, in the order of the actions; or one column with lists, or with JSON lists."""
     available: str | None = None
-    """Lists of the actions that could be taken; missing when all could."""
+    """The actions that could be taken: a list, or a text with a JSON list or with names separated by `|`. Missing when
+    all could."""
     time: str | None = None
     """Time of the event: a datetime, ISO 8601, or seconds since 1970. Without a zone it is UTC."""
     version: str | None = None
@@ -123,7 +127,7 @@ class TableReader:
         if columns.probabilities is not None:
             arguments["probabilities"] = self._probabilities(columns.probabilities, table, rows)
         if columns.available is not None:
-            arguments["available"] = self._available(columns.available, table, rows, numbers)
+            arguments["available"] = self._available(columns.available, table, rows, numbers, arguments["actions"])
         if columns.time is not None:
             values = table[columns.time]
             arguments["times"] = [self._time(columns.time, value, row) for value, row in _events(values, rows)]
@@ -168,19 +172,34 @@ class TableReader:
         if not isinstance(names, str):
             return np.stack([self.numbers(name, table[name], rows) for name in names], axis=1)
         try:
-            return np.array(table[names].tolist(), dtype=np.float64)
-        except (TypeError, ValueError):
+            lists = [json.loads(value) if isinstance(value, str) else value for value in table[names].tolist()]
+            return np.array(lists, dtype=np.float64)
+        except (RecursionError, TypeError, ValueError):
             self._refuse(names, rows[0], "lists with the probability of each action", table[names])
 
     def _available(
-        self, name: str, table: Mapping[str, NDArray[Any]], rows: Sequence[int], numbers: Mapping[str, int]
+        self,
+        name: str,
+        table: Mapping[str, NDArray[Any]],
+        rows: Sequence[int],
+        numbers: Mapping[str, int],
+        taken: Sequence[int],
     ) -> NDArray[np.bool_]:
         mask = np.zeros((len(rows), len(numbers)), dtype=np.bool_)
+        known = list(numbers)
         for event, (value, row) in enumerate(_events(table[name], rows)):
-            if value is None:
+            if is_missing(value):
                 mask[event] = True
-            else:
-                mask[event, [self._action(action, row, numbers) for action in value]] = True
+                continue
+            names = names_in(value)
+            if names is None:
+                self._refuse(name, row, "a list of actions, or their names separated by '|' or in a JSON list", value)
+            for action in names:
+                if action not in numbers:
+                    self._refuse(name, row, f"names among the actions {', '.join(known[:20])}", action)
+                mask[event, numbers[action]] = True
+            if not mask[event, taken[event]]:
+                self._refuse(name, row, f"actions among which is the one that was taken, {known[taken[event]]}", value)
         return mask
 
     def _time(self, name: str, value: object, row: int) -> float:
@@ -205,6 +224,29 @@ def action_name(value: object) -> str:
     ('go', '3', '7')
     """
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def names_in(value: object) -> tuple[str, ...] | None:
+    """Return the names of actions in a cell: of a list, or a text with `|` between them or with a JSON list.
+
+    It returns None where there are none.
+
+    Examples
+    --------
+    >>> names_in("stay|go"), names_in('["stay", "go"]'), names_in([1, 2]), names_in(5)
+    (('stay', 'go'), ('stay', 'go'), ('1', '2'), None)
+    """
+    if isinstance(value, str):
+        return _names_in_text(value)
+    return tuple(map(action_name, value)) if isinstance(value, (list, tuple, np.ndarray)) else None
+
+
+@lru_cache(maxsize=2**12)  # the same sets of actions come again and again
+def _names_in_text(text: str) -> tuple[str, ...]:
+    if text.startswith("["):
+        with suppress(RecursionError, ValueError):
+            return tuple(map(action_name, json.loads(text)))
+    return tuple(text.split("|"))
 
 
 def _events(values: NDArray[Any], rows: Sequence[int]) -> zip[tuple[Any, int]]:

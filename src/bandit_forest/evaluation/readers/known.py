@@ -41,7 +41,7 @@ def read_export(
     path
         The file.
     actions
-        Names of the actions; those of the file when None, which lacks actions that were never taken.
+        Names of the actions; those of the file when None, taken or available.
     reward_range
         The least and the largest possible reward, as in the project file.
     """

@@ -16,7 +16,7 @@ from bandit_forest.bandit.features.values import moment
 from bandit_forest.encoding.tables import as_columns
 from bandit_forest.errors import MissingExtraError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, Log
-from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name
+from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name, names_in
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import FileSource, existing, names_of
 
@@ -43,7 +43,7 @@ def read_frame(
     columns
         Which column is what.
     actions
-        Names of the actions; those of the frame when None.
+        Names of the actions; those of the frame when None, taken or available.
     reward_range
         The least and the largest possible reward.
 
@@ -55,7 +55,10 @@ def read_frame(
     """
     table = as_columns(frame, "read_frame", rich=True)
     reader = TableReader(columns, list(table), "read_frame")
-    names = names_of(actions, {action_name(value) for value in set(table[columns.action].tolist())})
+    found = {action_name(value) for value in set(table[columns.action].tolist())}
+    if columns.available is not None and actions is None:
+        found.update(*(names_in(value) or () for value in table[columns.available].tolist()))
+    names = names_of(actions, found)
     return reader.log(table, range(len(table[columns.action])), action_names=names, reward_range=reward_range)
 
 
@@ -79,7 +82,7 @@ def read_csv(
     columns
         Which column is what.
     actions
-        Names of the actions; those of the file when None.
+        Names of the actions; those of the file when None, taken or available.
     reward_range
         The least and the largest possible reward.
     """
@@ -102,7 +105,7 @@ def read_parquet(
     columns
         Which column is what.
     actions
-        Names of the actions; those of the file when None.
+        Names of the actions; those of the file when None, taken or available.
     reward_range
         The least and the largest possible reward.
     """
@@ -124,10 +127,14 @@ class CsvTable(FileSource):
         _, self._header = next(csv_rows(self.path))
         self._reader = TableReader(columns, self._header, self.path.name, unit="line")
         place = self._header.index(columns.action)
-        self.n_events, found = 0, set()
+        among = None if columns.available is None else self._header.index(columns.available)
+        self.n_events, found, sets = 0, set(), set()
         for _, row in self._rows():
             self.n_events += 1
             found.add(row[place])
+            if among is not None:
+                sets.add(row[among])
+        found.update(*(names_in(cell) or () for cell in sets if cell))
         self.action_names = names_of(actions, found)
         first = list(islice(self._rows(), _LOOK))
         features = [name for name in columns.feature_columns(self._header) if name not in columns.texts]
@@ -175,10 +182,11 @@ class ParquetTable(FileSource):
         self.n_events = file.metadata.num_rows
         found: set[str] = set()
         if actions is None:
-            for batch in file.iter_batches(columns=list(filter(None, (columns.action, columns.available)))):
-                for column in batch.columns:
-                    names = column.flatten() if hasattr(column, "flatten") else column
-                    found |= {action_name(value) for value in names.unique().to_pylist() if value is not None}
+            wanted = [columns.action] if columns.available is None else [columns.action, columns.available]
+            for batch in file.iter_batches(columns=wanted):
+                found |= {action_name(value) for value in batch.column(columns.action).unique().to_pylist()}
+                if columns.available is not None:
+                    found |= _names_in(batch.column(columns.available))
         self.action_names = names_of(actions, found)
 
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
@@ -220,6 +228,15 @@ def _array(column: Any) -> NDArray[Any]:
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return objects
+
+
+def _names_in(column: Any) -> set[str]:
+    """Return the names of actions in a column of Arrow, of lists or of texts."""
+    import pyarrow.types as types
+
+    if types.is_list(column.type) or types.is_large_list(column.type):
+        return {action_name(value) for value in column.flatten().unique().to_pylist() if value is not None}
+    return {name for value in column.unique().to_pylist() for name in names_in(value) or ()}
 
 
 def _are_times(cells: list[str]) -> bool:
