@@ -46,6 +46,13 @@ def test_a_wrong_option_is_refused(monkeypatch, capsys, wrong):
     assert wrong[0] in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out", "out.parquet.gz"])
+def test_an_export_is_parquet_by_its_name_too(monkeypatch, tmp_path, name):
+    ended = run(monkeypatch, "export", str(tmp_path / name), str(tmp_path / "project.toml"))
+    assert "'table' of bandit-forest export must be a file name that ends in .parquet" in ended
+    assert not (tmp_path / name).exists()
+
+
 def test_the_console_script_is_main():
     (script,) = entry_points(group="console_scripts", name="bandit-forest")
     assert script.load() is main

@@ -13,7 +13,7 @@ import typer
 from bandit_forest import archive
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
-from bandit_forest.errors import BanditForestError, InvalidArgumentError, MissingExtraError
+from bandit_forest.errors import BanditForestError, InvalidArgumentError, MissingExtraError, refuse
 
 if TYPE_CHECKING:
     from bandit_forest.client import Client
@@ -86,10 +86,12 @@ def serve(
 
 
 def export(
-    table: Annotated[Path, typer.Argument(help="The Parquet file to write.")],
+    table: Annotated[Path, typer.Argument(help="The Parquet file to write; its name ends in .parquet.")],
     project: ProjectFile = _FILE,
 ) -> None:
     """Write the whole history as a Parquet file, one row per event."""
+    if table.suffix.lower() != ".parquet":
+        refuse("table", "bandit-forest export", "a file name that ends in .parquet, its only format", str(table))
     with _service_extra():
         from bandit_forest.service.recovery.export import export_journal
 
