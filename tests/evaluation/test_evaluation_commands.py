@@ -160,6 +160,50 @@ def test_refusals_are_one_line(monkeypatch, tmp_path, arguments, told):
     assert told in ended
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["log.vw", "--policy", "nothing.bf"],
+            "a file that exists, of a saved Bandit, PairBandit or forest; or uniform",
+        ),
+        (["log.vw", "--policy", "new=nothing.bf"], "Got 'new=nothing.bf' instead"),
+        (
+            ["log.what", "--policy", "uniform"],
+            "'format' of log.what must be told by the ending of the file, or given by --",
+        ),
+        (
+            ["log.vw", "--policy", "uniform", "--report", "no/where.html"],
+            "'report' of bandit-forest must be a file in a",
+        ),
+        (["nowhere.vw", "--policy", "uniform"], "'path' of the log must be the name of a file that exists"),
+        (["log.csv", "--policy", "uniform"], "--reward-low and --reward-high. Got 7.0 instead"),
+        (
+            ["log.csv", "--policy", "uniform", "--column", "reward=win"],
+            "column 'win', or another one given by Columns(rew",
+        ),
+        (["log.csv", "--policy", "uniform", "--format", "parquet"], "'format' of log.csv must be Parquet"),
+        (
+            ["log.csv", "--policy", "uniform", "--reward-low", "2"],
+            "'reward_range' of log.csv must be two finite numbers",
+        ),
+    ],
+)
+def test_refusals_name_files_and_options(monkeypatch, tmp_path, arguments, told):
+    (tmp_path / "log.vw").write_text("1:-1:0.5 | a\n")
+    (tmp_path / "log.csv").write_text("action,reward,propensity\na,7,0.5\n")
+    monkeypatch.chdir(tmp_path)
+    ended = run(monkeypatch, "evaluate", *arguments)
+    assert told in ended
+    for internal in ("open_policy", "open_log", "CsvTable", "VwText"):
+        assert internal not in ended
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_learned(monkeypatch, tables):
+    ended = run(monkeypatch, "learn", tables / "first.csv", *COLUMNS, "--out", tables / "nowhere" / "new.bandit")
+    assert "'out' of bandit-forest must be a file in a folder that exists" in ended
+
+
 def test_a_forest_learned_in_shards_is_the_same_file(monkeypatch, tables):
     for name, launcher in (("alone", ()), ("shards", ("--launcher", "local:2"))):
         out = tables / f"{name}.bf"

@@ -83,6 +83,8 @@ def evaluate(
 ) -> None:
     """Estimate the rewards of policies on a log, and whether the log can tell."""
     console = Console()
+    if report is not None:
+        _check_folder(report, "report")
     source = open_log(
         log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
     )
@@ -128,6 +130,7 @@ def learn(
     Where contexts are zeros and ones, or with an encoder, it holds a forest.
     """
     console = Console()
+    _check_folder(out, "out")
     source = open_log(
         log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
     )
@@ -249,6 +252,12 @@ def _print(console: Console, evaluation: Evaluation) -> None:
 
 def _shown(estimate: Estimate) -> str:
     return f"{estimate.value:.4f} ({estimate.low:.4f} to {estimate.high:.4f})"
+
+
+def _check_folder(file: Path, option: str) -> None:
+    """Refuse a file that cannot be written, before anything takes time."""
+    if file.is_dir() or not file.parent.is_dir():
+        refuse(option, "bandit-forest", "a file in a folder that exists", str(file))
 
 
 def _read_encoder(path: Path) -> ContextEncoder:

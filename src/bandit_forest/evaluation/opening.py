@@ -74,7 +74,8 @@ def open_log(
     """
     kind = _ENDINGS.get(path.suffix.lower()) if format is None else format
     if kind not in FORMATS:
-        refuse("format", "open_log", f"one of {', '.join(FORMATS)} where the ending of the file does not tell", kind)
+        rule = f"told by the ending of the file, or given by --format as one of {', '.join(FORMATS)}"
+        refuse("format", path.name, rule, path.suffix if format is None else format)
     names = list(actions) or None
     if kind in ("open-bandit", "open-bandit-items"):
         return read_open_bandit(path, actions=names, offers=kind == "open-bandit-items")
@@ -111,8 +112,8 @@ def open_policy(text: str, *, encoder: ContextEncoder | None = None) -> Target:
     name, sign, file = text.rpartition("=")
     path = Path(file)
     if not path.is_file():
-        rule = "uniform, always:ACTION, column:NAME, or the file of a saved Bandit, PairBandit or forest"
-        refuse("policy", "open_policy", rule, text)
+        rule = "a file that exists, of a saved Bandit, PairBandit or forest; or uniform, always:ACTION, column:NAME"
+        refuse("policy", "bandit-forest evaluate", rule, text)
     shown = name if sign else path.stem
     saved = archive.read(path)[0].get("policy")
     if saved in _BANDITS:
@@ -135,6 +136,6 @@ def _columns(texts: Sequence[str]) -> Columns:
     for text in texts:
         role, sign, name = text.partition("=")
         if not sign or role not in known:
-            refuse("column", "open_log", f"ROLE=NAME, the role one of {', '.join(sorted(known))}", text)
+            refuse("column", "bandit-forest", f"ROLE=NAME, the role one of {', '.join(sorted(known))}", text)
         given[role] = name.split(",") if role in ("features", "texts") or "," in name else name
     return Columns(**given)  # type: ignore[arg-type]

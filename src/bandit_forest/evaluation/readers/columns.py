@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -59,6 +59,11 @@ class Columns:
         lists = (self.probabilities,) if isinstance(self.probabilities, str) else tuple(self.probabilities or ())
         return (self.action, self.reward, self.propensity, *lists, *(name for name in optional if name is not None))
 
+    def cure(self, name: str) -> str:
+        """Return how a column that is not there is given by another name."""
+        role = next((field.name for field in fields(self) if getattr(self, field.name) == name), None)
+        return f", or another one given by Columns({role}=...) or --column {role}=NAME" if role is not None else ""
+
     def feature_columns(self, names: Sequence[str]) -> dict[str, str]:
         """Return the names of features by the column they are in."""
         if self.features is not None:
@@ -95,7 +100,8 @@ class TableReader:
         self._features, self._variables = columns.feature_columns(names), columns.variables(names)
         for name in (*columns.required, *self._features):
             if name not in names:
-                refuse("columns", place, f"a table with the column '{name}'", list(names))
+                cure = columns.cure(name)
+                refuse("columns", place, f"a table with the column '{name}'{cure}", list(names))
 
     @property
     def wanted(self) -> list[str]:

@@ -178,4 +178,4 @@ def _items(path: Path) -> list[dict[str, Any]]:
 
 
 def _csv_names(path: str | os.PathLike[str]) -> list[str]:
-    return next(csv_rows(existing(path, "read_open_bandit")))[1]
+    return next(csv_rows(existing(path)))[1]

@@ -33,8 +33,8 @@ class FileSource(ABC):
     """
 
     def __init__(self, path: str | os.PathLike[str], *, reward_range: tuple[float, float]) -> None:
-        self.path = existing(path, type(self).__name__)
-        self.reward_range = checked_range(reward_range, type(self).__name__)
+        self.path = existing(path)
+        self.reward_range = checked_range(reward_range, self.path.name)
 
     action_names: tuple[str, ...]
     n_events: int
@@ -93,11 +93,11 @@ class LineSource(FileSource, Generic[Event]):
         refuse(name, place, rule, value)
 
 
-def existing(path: str | os.PathLike[str], reader: str) -> Path:
-    """Return the path of a file, or refuse it when there is none."""
+def existing(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a log, or refuse it when there is no file."""
     file = Path(path)
     if not file.is_file():
-        refuse("path", reader, "the name of a file that exists", str(path))
+        refuse("path", "the log", "the name of a file that exists", str(path))
     return file
 
 

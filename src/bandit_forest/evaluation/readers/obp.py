@@ -64,7 +64,7 @@ class ObpArrays(FileSource):
                 self._feature_names = arrays["feature_names"].tolist() if "feature_names" in found else None
                 self._variable_names = arrays["variable_names"].tolist() if "variable_names" in found else None
         except (ValueError, zipfile.BadZipFile, EOFError) as error:
-            refuse("path", "read_obp", "an .npz file without pickled objects", f"{self.path.name}: {error}")
+            refuse("format", self.path.name, "an .npz file without pickled objects", str(error))
         self.n_events = len(taken)
         given = names if actions is None else actions
         self.action_names = tuple(given or (f"action {number}" for number in range(n_actions)))

@@ -210,9 +210,9 @@ def open_parquet(path: str | os.PathLike[str]) -> Any:
     except ImportError as error:
         raise MissingExtraError(f"Parquet needs {error.name}: pip install 'bandit-forest[parquet]'.") from error
     try:
-        return pq.ParquetFile(existing(path, "read_parquet"))
+        return pq.ParquetFile(existing(path))
     except pa.ArrowInvalid as error:
-        refuse("path", "read_parquet", "a Parquet file", f"{Path(path).name}: {error}")
+        refuse("format", Path(path).name, "Parquet", str(error))
 
 
 def _array(column: Any) -> NDArray[Any]:
