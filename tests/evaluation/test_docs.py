@@ -6,13 +6,21 @@ import doctest
 import re
 import shlex
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from bandit_forest.cli import main
+from bandit_forest.evaluation.readers import Columns
 
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
+
+
+def test_every_role_of_a_column_is_in_the_table():
+    table = PAGE.read_text(encoding="utf-8").partition("## Which column is what")[2].partition("```")[0]
+    roles = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert sorted(roles) == sorted(field.name for field in fields(Columns))
 
 
 def test_the_commands_of_the_how_to(monkeypatch, capsys, tmp_path):
