@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.errors import InvalidArgumentError, shown
 from bandit_forest.validation import (
     check_action,
     check_actions,
@@ -365,3 +365,16 @@ def test_the_sentence_shows_a_large_value_in_short():
     with pytest.raises(InvalidArgumentError) as raised:
         check_context(list(range(10_000)), OWNER, 3)
     assert len(str(raised.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.float64(-2), "-2.0"),
+        ([np.int64(3), np.bool_(True)], "[3, True]"),
+        ({np.str_("a"): (np.float32(1.5),)}, "{'a': (1.5,)}"),
+        (np.array([np.float64(1), None]), "array([1.0, None], dtype=object)"),
+    ],
+)
+def test_numbers_of_numpy_are_shown_as_numbers(value, text):
+    assert shown(value) == text

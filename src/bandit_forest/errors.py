@@ -67,10 +67,26 @@ def shown(value: object) -> str:
     "[-2.0, 'two']"
     """
     try:
-        with np.printoptions(legacy="1.25"):
-            text = " ".join(repr(value).split())
+        text = " ".join(repr(_plain(value)).split())
     except RecursionError:  # JSON may nest deeper than `repr` follows
         text = f"a deeply nested {type(value).__name__}"
     except ValueError:  # ints of more than 4300 digits
         text = f"a very long {type(value).__name__}"
     return text if len(text) <= _LONGEST_REPR else text[: _LONGEST_REPR - 3] + "..."
+
+
+def _plain(value: object) -> object:
+    """Return a value in which numbers and texts of NumPy are those of Python."""
+    # Not by NumPy's print options, which all threads share.
+    if isinstance(value, (np.number, np.bool_, np.character)):
+        return value.item()
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))  # type: ignore[call-arg, call-overload]
+    if type(value) is dict:
+        return {_plain(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1:
+        column = value.copy()
+        for place, cell in enumerate(value):
+            column[place] = _plain(cell)
+        return column
+    return value
