@@ -53,8 +53,8 @@ def test_the_smallest_project_has_defaults() -> None:
 @pytest.mark.parametrize(
     ("change", "line", "words"),
     [
-        (("n_trees = 100", "n_trees = 0"), "n_trees", "[1, 1048576]"),
-        (("n_trees = 100", "n_tree = 100"), "n_tree", "Did you mean 'n_trees'?"),
+        (("n_trees = 32", "n_trees = 0"), "n_trees", "[1, 1048576]"),
+        (("n_trees = 32", "n_tree = 32"), "n_tree", "Did you mean 'n_trees'?"),
         (("[reward]", "[rewards]"), "[rewards]", "Did you mean 'reward'?"),
         (('names = ["discount"', 'name = ["discount"'), "name =", "Did you mean 'names'?"),
         (("high = 1.0", "high = -1"), "high", "above 'low'"),

@@ -107,7 +107,7 @@ def parse_project(text: str, *, name: str) -> Project:
 
     Examples
     --------
-    >>> parse_project(example_project().replace("n_trees = 100", "n_trees = 0"), name="offers.toml")
+    >>> parse_project(example_project().replace("n_trees = 32", "n_trees = 0"), name="offers.toml")
     Traceback (most recent call last):
         ...
     bandit_forest.errors.InvalidArgumentError: offers.toml, line 37: The 'n_trees' of BanditForest must be an int in \
