@@ -50,9 +50,9 @@ def init(
     """Write a commented example of a project file, or one that fits a saved bandit."""
     with _service_extra():
         from bandit_forest.service.config.project_file import example_project
-        from bandit_forest.service.config.project_text import project_text
+        from bandit_forest.service.config.project_for_bandit import project_for_bandit
 
-    text = example_project(is_offered=offered) if saved is None else project_text(_load_bandit(saved))
+    text = example_project(is_offered=offered) if saved is None else project_for_bandit(_load_bandit(saved))
     try:
         with project.open("x", encoding="utf-8") as file:
             file.write(text)

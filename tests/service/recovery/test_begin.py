@@ -17,7 +17,7 @@ from bandit_forest.bandit import CategoricalFeature, LabelsFeature, NumericFeatu
 from bandit_forest.cli import main
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.project_file import load_project, parse_project
-from bandit_forest.service.config.project_text import project_text
+from bandit_forest.service.config.project_for_bandit import project_for_bandit
 from bandit_forest.service.config.tables import Storage
 from bandit_forest.service.recovery.start import begin_from
 from bandit_forest.service.recovery.verify import verify
@@ -43,7 +43,7 @@ def learned_bandit(**options: Any) -> Bandit:
 
 
 def fitting(bandit: Bandit | PairBandit, folder: Path) -> Project:
-    return replace(parse_project(project_text(bandit), name="made.toml"), storage=Storage(folder=folder))
+    return replace(parse_project(project_for_bandit(bandit), name="made.toml"), storage=Storage(folder=folder))
 
 
 def test_a_bandit_that_has_learned_its_features_can_be_served_with_them(tmp_path: Path) -> None:
@@ -85,14 +85,14 @@ def test_what_does_not_fit_is_refused_before_there_is_a_folder(tmp_path: Path) -
 )
 def test_every_feature_is_written_as_the_project_file_reads_it(features: dict[str, Any]) -> None:
     bandit = Bandit(actions=["stay", 'say "go"'], features=features)
-    project = parse_project(project_text(bandit), name="made.toml")
+    project = parse_project(project_for_bandit(bandit), name="made.toml")
     assert project.context == features
     assert project.action_names == ("stay", 'say "go"')
 
 
 def test_a_project_file_is_made_for_offered_actions_too(tmp_path: Path) -> None:
     bandit = PairBandit(context_features={"age": "numeric"}, action_features={"price": "numeric"}, reward_range=(0, 9))
-    project = parse_project(project_text(bandit), name="made.toml")
+    project = parse_project(project_for_bandit(bandit), name="made.toml")
     assert (project.context, project.offered) == (bandit.context_features, bandit.action_features)
     assert project.reward.high == 9.0
 

@@ -14,20 +14,20 @@ from bandit_forest.bandit.features.kinds import KINDS, Feature
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.service.config.project_file import IN_FILE
 
-__all__ = ["project_text"]
+__all__ = ["project_for_bandit"]
 
 _HEAD = """\
 # A project of bandit-forest, made for a saved bandit.
 # Begin with:  bandit-forest serve THIS.toml --from SAVED"""
 
 
-def project_text(bandit: Bandit | PairBandit) -> str:
+def project_for_bandit(bandit: Bandit | PairBandit) -> str:
     """Return a project file for the service of a saved bandit: its actions, its features and its range of rewards.
 
     Examples
     --------
     >>> bandit = Bandit(actions=["stay", "go"], features={"age": "numeric"}, reward_range=(0, 250))
-    >>> print(project_text(bandit).partition("[reward]")[0].rstrip())
+    >>> print(project_for_bandit(bandit).partition("[reward]")[0].rstrip())
     # A project of bandit-forest, made for a saved bandit.
     # Begin with:  bandit-forest serve THIS.toml --from SAVED
     <BLANKLINE>
