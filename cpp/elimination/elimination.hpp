@@ -181,7 +181,7 @@ class EliminationGrowth {
     std::size_t context_words() const { return words_for(settings_->n_variables + 1); }  // with a spare zero bit
     void pack(std::span<const std::uint8_t> context, Words out) const { bandit_forest::pack(context, out); }
     void estimate(std::span<const std::uint8_t> context, std::span<const NodeId> leaves, Range trees,
-                  std::span<Partial> out) const;
+                  ConstWords available, std::span<Partial> out) const;
     void plan(std::span<const Partial> estimates, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation&) {}  // its leaves keep what they need
     void learn(const Observation& event, std::span<const NodeId> leaves, Range trees);

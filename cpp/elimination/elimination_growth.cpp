@@ -31,7 +31,7 @@ void EliminationGrowth::prefetch(std::span<const NodeId> leaves, Range trees) co
 }
 
 void EliminationGrowth::estimate(std::span<const std::uint8_t>, std::span<const NodeId> leaves, Range trees,
-                                 std::span<Partial> out) const {
+                                 ConstWords, std::span<Partial> out) const {
     const std::size_t words = words_for(settings_->n_actions);
     for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
         std::ranges::copy(trees_[tree].remaining_actions(leaves[tree]), out.subspan(tree * words).begin());
@@ -44,7 +44,7 @@ void EliminationGrowth::plan(std::span<const Partial> remaining, ConstWords avai
 
 std::vector<std::uint32_t> EliminationGrowth::votes(std::span<const NodeId> leaves, ConstWords available) const {
     std::vector<Partial> remaining(n_partials(*settings_));
-    estimate({}, leaves, {0, trees_.size()}, remaining);
+    estimate({}, leaves, {0, trees_.size()}, available, remaining);
     Plan planned;
     plan(remaining, available, 0, planned);
     return planned.votes;

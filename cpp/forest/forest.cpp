@@ -115,7 +115,7 @@ void Forest<Growth>::visit(const Contexts& contexts, Range events, Range trees, 
 template <class Growth>
 const Plan& Forest<Growth>::plan_by(std::span<const std::uint8_t> context, Leaves leaves, ConstWords available,
                                     Scratch& scratch) const {
-    growth_.estimate(context, leaves, all_trees(), scratch.estimates);
+    growth_.estimate(context, leaves, all_trees(), available, scratch.estimates);
     growth_.plan(scratch.estimates, available, events_, scratch.plan);
     return scratch.plan;
 }
@@ -180,6 +180,13 @@ void Forest<Growth>::grow(Team& team, std::size_t member, std::uint64_t event) {
             team.share_out(member, groups, [&](std::size_t group) { growth_.grow(trees_of(group), member); });
         }
     }
+}
+
+template <class Growth>
+std::vector<std::uint64_t> Forest<Growth>::all_actions() const {
+    std::vector<std::uint64_t> available(words_for(settings_.n_actions));
+    fill(available, settings_.n_actions);
+    return available;
 }
 
 template <class Growth>
@@ -271,8 +278,7 @@ void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_
 template <class Growth>
 void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
                           std::span<double> propensities, std::span<double> earned) {
-    std::vector<std::uint64_t> available(words_for(settings_.n_actions));
-    fill(available, settings_.n_actions);
+    const std::vector<std::uint64_t> available = all_actions();
     // Of two events, so that nobody overwrites what others still read: one meeting an event is enough.
     const std::size_t n_partials = Growth::n_partials(settings_);
     std::vector<typename Growth::Partial> all_estimates(2 * n_partials);
@@ -282,7 +288,7 @@ void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewa
         visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
             const std::uint64_t number = event - events.first;
             const auto estimates = std::span(all_estimates).subspan(event % 2 * n_partials, n_partials);
-            growth_.estimate(contexts.row(event), leaves, trees, estimates);
+            growth_.estimate(contexts.row(event), leaves, trees, available, estimates);
             const Team::Meeting meeting = team.arrive(member);
             growth_.pack(contexts.row(event), scratch.packed);  // while the others arrive
             team.wait(meeting);
@@ -320,12 +326,13 @@ std::vector<double> Forest<GreedyGrowth>::estimate_parts(const Contexts& context
     const Range kept = GreedyGrowth::partials_of(settings_, parts);
     std::vector<double> estimates;
     estimates.reserve(contexts.n_events * kept.size());
+    const std::vector<std::uint64_t> available = all_actions();
     const std::shared_lock lock(mutex_);
     Scratch& scratch = this->scratch();
     visit(contexts, {0, contexts.n_events}, trees_of_parts(parts), scratch, [&](std::size_t event, Leaves leaves) {
-        growth_.estimate(contexts.row(event), leaves, trees_of_parts(parts), scratch.estimates);
+        growth_.estimate(contexts.row(event), leaves, trees_of_parts(parts), available, scratch.estimates);
         if (parts.last > GreedyGrowth::n_groups(settings_)) {
-            growth_.estimate_line(contexts.row(event), scratch.estimates);
+            growth_.estimate_line(contexts.row(event), available, scratch.estimates);
         }
         const std::span<const double> all(scratch.estimates);
         std::ranges::copy(all.subspan(kept.first, kept.size()), std::back_inserter(estimates));
@@ -336,8 +343,7 @@ std::vector<double> Forest<GreedyGrowth>::estimate_parts(const Contexts& context
 template <>
 void Forest<GreedyGrowth>::decide_by(std::span<const double> estimates, std::span<std::int64_t> actions,
                                      std::span<double> propensities) {
-    std::vector<std::uint64_t> available(words_for(settings_.n_actions));
-    fill(available, settings_.n_actions);
+    const std::vector<std::uint64_t> available = all_actions();
     const std::size_t n_partials = GreedyGrowth::n_partials(settings_);
     const std::shared_lock lock(mutex_);
     Plan plan;

@@ -106,6 +106,7 @@ class Forest {
     Choice choose(ConstWords available, const Plan& plan, std::uint64_t decision);
     // The same draw for the same key, whatever was decided before; what goes in rotation is drawn too.
     Choice choose_by_key(const Plan& plan, std::uint64_t key) const;
+    std::vector<std::uint64_t> all_actions() const;
     ConstWords available_to(std::size_t event, const Contexts& contexts, ConstWords available) const;
     // Lets the trees grow when it is time after an event.
     void grow(Team& team, std::size_t member, std::uint64_t event);

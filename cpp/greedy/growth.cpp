@@ -38,10 +38,10 @@ void GreedyGrowth::prefetch(std::span<const std::uint32_t> leaves, Range trees) 
 
 BANDIT_FOREST_CPU_DISPATCH
 void GreedyGrowth::estimate(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves, Range trees,
-                            std::span<Partial> out) const {
+                            ConstWords available, std::span<Partial> out) const {
     estimate_trees(leaves, trees, out);
     if (trees.first == 0 && trees.last > 0) {  // a member without trees may stand there too
-        estimate_line(context, out);
+        estimate_line(context, available, out);
     }
 }
 
@@ -58,17 +58,20 @@ void GreedyGrowth::estimate_trees(std::span<const std::uint32_t> leaves, Range t
     }
 }
 
-void GreedyGrowth::estimate_line(std::span<const std::uint8_t> context, std::span<Partial> out) const {
+void GreedyGrowth::estimate_line(std::span<const std::uint8_t> context, ConstWords available,
+                                 std::span<Partial> out) const {
     if (linear_) {
         thread_local TermValues values;
         const Line& line = linear_->line();
         const auto of_line = out.last(2 * settings_->n_actions);
+        std::ranges::fill(of_line, 0.0);
         if (linear_->blend().line() == 0.0) {  // nothing that the line says counts
-            std::ranges::fill(of_line, 0.0);
             return;
         }
         line.terms().of(context, values);
-        line.estimate(values, of_line.first(settings_->n_actions), of_line.last(settings_->n_actions));
+        line.estimate_means(values, of_line.first(settings_->n_actions));
+        const auto variances = of_line.last(settings_->n_actions);
+        for_each(available, [&](std::size_t action) { variances[action] = line.variance(values, action); });
     }
 }
 

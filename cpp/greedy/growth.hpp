@@ -50,9 +50,9 @@ class GreedyGrowth {
     void pack(std::span<const std::uint8_t> context, Words out) const { variables_.pack(context, out); }
 
     void prefetch(std::span<const std::uint32_t> leaves, Range trees) const;
-    // What some trees estimate; the linear part goes with the first tree.
+    // What some trees estimate; the linear part goes with the first tree, its variances are those of available actions.
     void estimate(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves, Range trees,
-                  std::span<Partial> out) const;
+                  ConstWords available, std::span<Partial> out) const;
     void estimate_trees(std::span<const std::uint32_t> leaves, Range trees, std::span<Partial> out) const;
     void plan(std::span<const Partial> estimates, ConstWords available, std::uint64_t n_events, Plan& out) const;
     void remember(const Observation& event);
@@ -68,7 +68,7 @@ class GreedyGrowth {
     }
     void learn_trees(const Observation& event, std::span<const std::uint32_t> leaves, Range trees);
     void learn_line(const Observation& event);
-    void estimate_line(std::span<const std::uint8_t> context, std::span<Partial> out) const;
+    void estimate_line(std::span<const std::uint8_t> context, ConstWords available, std::span<Partial> out) const;
     // Where the estimates of some parts stand among those of all.
     static Range partials_of(const Settings& settings, Range parts) {
         const std::size_t width = 2 * Leaves::padded(settings.n_actions);

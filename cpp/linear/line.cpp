@@ -98,14 +98,6 @@ Line::Line(const GreedySettings& settings)
     }
 }
 
-void Line::estimate(const TermValues& context, std::span<double> means, std::span<double> variances) const {
-    assert(variances.size() == n_actions_);
-    estimate_means(context, means);
-    for (std::size_t action = 0; action < n_actions_; ++action) {
-        variances[action] = is_exact_ ? variance(context, action) : 0.0;
-    }
-}
-
 BANDIT_FOREST_CPU_DISPATCH
 void Line::estimate_means(const TermValues& context, std::span<double> means) const {
     assert(means.size() == n_actions_);
@@ -136,6 +128,9 @@ double Line::mean(const TermValues& context, std::size_t action) const {
 
 // xᵀ A⁻¹ x, by the lower half of the symmetric matrix.
 double Line::variance(const TermValues& context, std::size_t action) const {
+    if (!is_exact_) {
+        return 0.0;
+    }
     const double* const matrix = inverse(action);
     const double* const x = context.values.data();
     const std::span<const std::uint32_t> nonzero = context.nonzero;

@@ -23,12 +23,12 @@ class Line {
     // What learning an event costs.
     std::size_t multiplications() const { return is_exact_ ? terms_.size() * terms_.size() : terms_.size(); }
 
-    // Estimates of all actions in [0, 1], and their variances in units of the noise.
-    void estimate(const TermValues& context, std::span<double> means, std::span<double> variances) const;
-    // The estimates alone: variances take most of the time.
+    // Estimates of all actions in [0, 1].
     void estimate_means(const TermValues& context, std::span<double> means) const;
     // That of one action.
     double mean(const TermValues& context, std::size_t action) const;
+    // Its variance in units of the noise; 0 where it is not known. It takes far longer than the estimate.
+    double variance(const TermValues& context, std::size_t action) const;
 
     void learn(const TermValues& context, std::size_t action, double reward);
 
@@ -50,7 +50,6 @@ class Line {
     double* inverse(std::size_t action) { return inverses_.data() + action * terms_.size() * terms_.size(); }
     const double* inverse(std::size_t action) const { return inverses_.data() + action * terms_.size() * terms_.size(); }
     double raw_mean(const TermValues& context, std::size_t action) const;
-    double variance(const TermValues& context, std::size_t action) const;
     void learn_exactly(const TermValues& context, std::size_t action, double error);
     void descend(const TermValues& context, std::size_t action, double error);
     void check() const;

@@ -119,12 +119,10 @@ void NamedForest::estimate(std::span<const std::uint8_t> context, Optimism optim
     upper_bounds(means, inverse_counts, optimism.trees, out);
     if (const LinearPart* const linear = growth_->linear()) {
         thread_local TermValues terms;
-        means.resize(settings_.n_actions);
-        inverse_counts.resize(settings_.n_actions);
-        linear->line().terms().of(context, terms);
-        linear->line().estimate(terms, means, inverse_counts);
+        const Line& line = linear->line();
+        line.terms().of(context, terms);
         for (std::size_t action = 0; action < n; ++action) {
-            const double bound = means[action] + optimism.line * std::sqrt(inverse_counts[action]);
+            const double bound = line.mean(terms, action) + optimism.line * std::sqrt(line.variance(terms, action));
             out[action] = linear->blend().trees() * out[action] + linear->blend().line() * bound;
         }
     }
