@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 from datetime import datetime
 from decimal import Decimal
@@ -15,7 +17,7 @@ import polars
 import pyarrow
 import pytest
 
-from bandit_forest import Bandit, InvalidArgumentError
+from bandit_forest import Bandit, BanditForest, InvalidArgumentError
 from bandit_forest.bandit import (
     ActionError,
     BooleanFeature,
@@ -240,6 +242,17 @@ def test_actions_come_and_go() -> None:
         bandit.learn(context, "wait", 3.0, propensity=0.5)
 
 
+def test_a_decision_is_learned_after_its_action_was_removed() -> None:
+    bandit, context = learned(), rows(1)[0]
+    decision = bandit.decide(context, available_actions=["wait"])
+    decisions = bandit.decide_many(rows(3), available_actions=["wait"])
+    bandit.remove_action("wait")
+    version = bandit.version
+    bandit.learn(decision, reward=3.0)
+    bandit.learn_many(decisions, [1.0, 2.0, 3.0])
+    assert bandit.version == version + 4
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -431,8 +444,26 @@ def test_any_policy_may_be_inside() -> None:
         assert bandit.decide(rows(1)[0]).action in ACTIONS
         assert bandit.features["age"] == NumericFeature(n_bins=5, missing=True)
         assert not bandit.features["time"].is_ordered
-        with pytest.raises(InvalidArgumentError, match="can be saved with a BanditForest inside"):
+        with pytest.raises(InvalidArgumentError, match="with 'policy=' cannot be saved"):
             bandit.to_bytes()
+
+
+def test_a_bandit_with_another_policy_is_not_saved_either_before_it_is_made() -> None:
+    for policy in (LinUCB, BanditForest.paper):
+        bandit = Bandit(actions=ACTIONS, policy=policy)
+        for save in (Bandit.to_bytes, copy.deepcopy, pickle.dumps):
+            with pytest.raises(InvalidArgumentError, match="with 'policy=' cannot be saved"):
+                save(bandit)
+
+
+def test_another_forest_speaks_in_the_names_of_the_user() -> None:
+    bandit = Bandit(actions=ACTIONS, reward_range=(0, 250), policy=BanditForest.paper, warm_up_events=100)
+    bandit.learn_many(frame(300), "action", "revenue", propensities="propensity")
+    told = bandit.explain(rows(1)[0])
+    assert told.action_names == tuple(ACTIONS)
+    bandit.add_action("fly")
+    assert bandit.explain(rows(1)[0]).action_names == (*ACTIONS, "fly")
+    assert "action 0" not in bandit.tree(0).to_text()
 
 
 def test_a_policy_of_binary_variables_refuses_numbers_in_order() -> None:
@@ -511,3 +542,29 @@ def test_what_no_batch_can_hold_is_refused_in_a_sentence(call: Any, sentence: st
         call(bandit)
     assert sentence in str(refused.value)
     assert bandit.version == 0
+
+
+def test_what_makes_no_policy_is_refused_at_once() -> None:
+    class Half:
+        def __init__(self, *, n_variables: int, n_actions: int) -> None:
+            self.n_variables, self.n_actions = n_variables, n_actions
+
+        def decide(self, context: Any) -> None: ...
+        def learn(self, context: Any) -> None: ...
+
+    with pytest.raises(InvalidArgumentError, match="'policy' of Bandit must be a callable that returns a policy"):
+        Bandit(actions=ACTIONS, policy=LinUCB(n_variables=3, n_actions=2))  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="what is missing: decide_many, learn_many, play"):
+        Bandit(actions=ACTIONS, policy=Half)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="'forest' of Bandit must be left out with 'policy'"):
+        Bandit(actions=ACTIONS, policy=LinUCB, forest={"n_trees": 3})
+
+
+def test_arrays_and_frames_are_no_values_and_no_contexts() -> None:
+    bandit = Bandit(actions=ACTIONS, features={"age": "numeric", "tags": "labels"})
+    bandit.decide({"age": 1, "tags": {"new", "sale"}})
+    with pytest.raises(FeatureError, match="one row of a frame"):
+        bandit.decide(pd.DataFrame({"age": [1], "tags": [["new"]]}))
+    for wrong in (np.ones((1, 2)), polars.Series([1])):
+        with pytest.raises(FeatureError, match="The 'age' of the context"):
+            bandit.decide({"age": wrong, "tags": []})

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bandit_forest import Bandit, InvalidArgumentError
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature, Feature, FeatureError, NumericFeature
 from bandit_forest.bandit.features.fitting import fit_columns
 from bandit_forest.bandit.features.schema import Schema
@@ -216,6 +217,12 @@ def test_only_true_and_false_are_flags() -> None:
     for odd in (0, 1, 1.0, None, "T", [True], {}):
         with pytest.raises(FeatureError, match="flag0"):
             reader.encode(context | {"flag0": odd})
+
+
+def test_other_values_without_a_variable_are_for_old_folders_only() -> None:
+    feature = CategoricalFeature(values=("FR", "DE"), open=True, other=False)
+    with pytest.raises(InvalidArgumentError, match="The 'other' of the categorical feature 'country' must be left out"):
+        Bandit(actions=["stay", "go"], features={"country": feature})
 
 
 def test_an_error_of_a_name_is_told_as_it_is() -> None:

@@ -172,7 +172,7 @@ class ActionRegistry:
                 refuse("available_actions", owner, f"names of enabled actions, which are {enabled}{where}", name)
         return self.available(listed)
 
-    def check_action(self, name: object, owner: str, *, row: int | None = None) -> int:
+    def check_action(self, name: object, owner: str, *, row: int | None = None, is_decided: bool = False) -> int:
         """Return the index of an action that may have been taken, disabled ones included; or refuse it.
 
         Parameters
@@ -183,8 +183,10 @@ class ActionRegistry:
             What it was given to.
         row
             Number of its row in a batch.
+        is_decided
+            Whether this bandit took it: it may have been removed since.
         """
-        if not isinstance(name, str) or self.state(name) in (None, REMOVED):
+        if not isinstance(name, str) or self.state(name) in ((None,) if is_decided else (None, REMOVED)):
             known = ", ".join(known for known in self.names if self._states[known] != REMOVED)
             if row is not None:
                 refuse("actions", owner, f"names, each one of {known}; row {row} is wrong", name)

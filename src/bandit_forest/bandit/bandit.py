@@ -16,7 +16,7 @@ from bandit_forest.bandit.action_registry import ActionRegistry, Available, chec
 from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
-from bandit_forest.bandit.forests import make_forest, make_other_policy, takes_order
+from bandit_forest.bandit.forests import check_other_policy, make_forest, make_other_policy, takes_order
 from bandit_forest.bandit.locks import new_lock
 from bandit_forest.bandit.model import Lesson, Model
 from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
@@ -37,8 +37,8 @@ class Bandit:
 
     Features are numbers, texts, bools, datetimes and lists of labels; any of them may be missing. They are declared,
     fitted on rows by `fit`, or learned from the first lessons. Until they are known, actions are drawn uniformly. A
-    lesson is one learned event: context, action, reward and propensity. The state depends on the settings and on the
-    lessons in their order only. All methods may be called from several threads.
+    lesson is one learned event: context, action, reward and propensity. What is learned depends on the settings and on
+    the lessons in their order only. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class Bandit:
         Lowest and highest reward.
     features
         What a context holds: a mapping from names to features such as `NumericFeature(thresholds=(30, 50))`, or to the
-        name of their kind ("numeric", "categorical", "boolean", "labels", "time"). None: names and kinds are learned
-        too, and each feature may be missing.
+        name of their kind ("numeric", "categorical", "boolean", "labels", "time"), for a feature with defaults that
+        may be missing. None: names and kinds are learned too, and each feature may be missing.
     warm_up_events
         Number of lessons from which the features are learned, where they are not declared.
     capacity
@@ -61,8 +61,10 @@ class Bandit:
         Other parameters of `BanditForest`, such as `{"n_trees": 20}` or `{"growth": {"lifetime": 100_000}}`.
     policy
         Callable that returns a policy to use instead of a forest, such as `LinUCB`. It is called with `n_variables`,
-        `n_actions` and, if it has such a parameter, `seed`. Such a bandit cannot be saved. The policy gets binary
-        variables only: numbers that are not declared have five bins, and each hour, weekday and month has a bin.
+        `n_actions` and, where it has such parameters, `seed`, `variable_names` and `action_names`. The policy gets
+        binary variables only: numbers that are not declared have five bins, and each hour, weekday and month has a bin.
+        Such a bandit cannot be saved or copied. Estimates, propensities and explanations are there where the policy is
+        a `BanditForest`.
 
     Examples
     --------
@@ -86,6 +88,8 @@ class Bandit:
         policy: Callable[..., Policy] | None = None,
     ) -> None:
         names = check_action_names(actions, "Bandit")
+        if policy is not None:
+            check_other_policy(policy, forest)
         settings = BanditSettings.of(
             n_actions=len(names),
             features=features,
@@ -154,6 +158,11 @@ class Bandit:
         """The policy inside; None while the features are learned. For reading only."""
         return self.model.policy
 
+    @property
+    def has_other_policy(self) -> bool:
+        """Whether the policy is one that `policy=` makes, not a forest of the bandit's own."""
+        return self._policy is not None
+
     def fit(self, rows: Any) -> Self:
         """Learn the features from rows, before anything else is learned; no action and no reward is needed.
 
@@ -218,9 +227,10 @@ class Bandit:
                     refuse(name, owner, "left out with a decision, which knows it", known)
             context, action, propensity = given.context, given.action, given.propensity
         with self._lock:
-            index = self.registry.check_action(action, owner)
+            is_decided = isinstance(given, BanditDecision)
+            index = self.registry.check_action(action, owner, is_decided=is_decided)
             probability = check_propensity(propensity, owner)
-            encoded = self.model.checked_one(context) if isinstance(given, BanditDecision) else self.model.read(given)
+            encoded = self.model.checked_one(context) if is_decided else self.model.read(given)
             self.model.learn(Lesson(encoded, index, self.rewards.scale(value), probability))
 
     def decide_many(self, rows: Any, *, available_actions: Any = None) -> BanditDecisions:
@@ -273,7 +283,11 @@ class Bandit:
             batches.learn_many(self, rows, actions, rewards, propensities, available_actions)
 
     def mean_rewards(self, context: Any) -> dict[str, float | None]:
-        """Return the estimated mean reward of each enabled action, in the range of rewards; None where unknown."""
+        """Return the estimated mean reward of each enabled action, in the range of rewards; None where unknown.
+
+        With the default forest an action without any lesson has the lowest reward as its estimate, and none is unknown
+        once the features are learned.
+        """
         with self._lock:
             return self.mean_rewards_encoded(self.model.read(context))
 
@@ -320,7 +334,7 @@ class Bandit:
             self.registry.enable(name)
 
     def remove_action(self, name: str) -> None:
-        """Take an action out of play for ever; its name is never used again."""
+        """Take an action out of play for ever; its name is never used again. Its decisions may still be learned."""
         with self._lock:
             self.registry.remove(name)
 
@@ -403,7 +417,7 @@ class Bandit:
         names = self.registry.padded_names
         if self._policy is None:
             return make_forest(self.settings.forest, encoder, variable_names, names)
-        return make_other_policy(self._policy, encoder.n_variables, len(names), self.settings.forest["seed"])
+        return make_other_policy(self._policy, variable_names, names, self.settings.forest["seed"])
 
     def _rename(self) -> None:
         if isinstance(self.model.policy, BanditForest):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -152,7 +153,7 @@ def _learn_decisions(
     owner: str,
 ) -> None:
     earned = bandit.rewards.scale_many(bandit.rewards.check_many(rewards, len(actions), owner))
-    taken = _indices(bandit, actions, len(actions), owner)
+    taken = _indices(bandit, actions, len(actions), owner, is_decided=True)
     checked = bandit.model.checked(contexts)
     lessons = zip(checked, taken.tolist(), earned.tolist(), propensities, strict=True)
     bandit.model.learn_many([Lesson(*lesson) for lesson in lessons])
@@ -179,11 +180,13 @@ def _learn_table(
         )
 
 
-def _indices(bandit: Bandit, names: list[Any], n_events: int, owner: str) -> NDArray[np.int64]:
+def _indices(
+    bandit: Bandit, names: list[Any], n_events: int, owner: str, *, is_decided: bool = False
+) -> NDArray[np.int64]:
     if len(names) != n_events:
         refuse("actions", owner, f"{n_events} names, one for each event", names)
-    check = bandit.registry.check_action
-    return np.fromiter((check(name, owner, row=row) for row, name in enumerate(names)), np.int64, n_events)
+    check = partial(bandit.registry.check_action, owner=owner, is_decided=is_decided)
+    return np.fromiter((check(name, row=row) for row, name in enumerate(names)), np.int64, n_events)
 
 
 def _checked_propensities(given: Any, n_events: int, owner: str) -> NDArray[np.float64]:

@@ -29,9 +29,12 @@ Parts = tuple[dict[str, Any], bytes]
 def bandit_parts(bandit: Bandit) -> Parts:
     """Return the header and the arrays of a file: all that must be taken while nobody learns."""
     model = bandit.model
-    if model.policy is not None and not isinstance(model.policy, BanditForest):
-        kind = type(model.policy).__name__
-        raise InvalidArgumentError(f"A Bandit can be saved with a BanditForest inside, not with a {kind}.")
+    if bandit.has_other_policy:
+        raise InvalidArgumentError(
+            "A Bandit with 'policy=' cannot be saved: its file would not say how that policy is made. The parameters "
+            "of a forest are saved when they are given by 'forest='."
+        )
+    assert model.policy is None or isinstance(model.policy, BanditForest)
     forest, arrays = (None, b"") if model.policy is None else forest_parts(model.policy)
     header = {
         "policy": "Bandit",

@@ -7,12 +7,20 @@ from inspect import signature
 from typing import Any
 
 from bandit_forest.encoding import ContextEncoder
-from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.forest import BanditForest
 from bandit_forest.forest.rule_codec import rule_from_json, rules_to_json
 from bandit_forest.policy import Policy
 
-__all__ = ["all_parameters", "engine_of", "forest_arguments", "make_forest", "make_other_policy", "takes_order"]
+__all__ = [
+    "all_parameters",
+    "check_other_policy",
+    "engine_of",
+    "forest_arguments",
+    "make_forest",
+    "make_other_policy",
+    "takes_order",
+]
 
 _DEFAULT_RULES = {"growth": "Greedy", "exploration": "InverseGap"}
 _ENGINES = {"Elimination": "elimination-1", "Greedy": "greedy-2"}
@@ -33,10 +41,28 @@ def make_forest(
     )
 
 
-def make_other_policy(make: Callable[..., Policy], n_variables: int, n_actions: int, seed: int) -> Policy:
-    """Return a policy that is not a forest, with the seed if it takes one."""
-    seeds = {"seed": seed} if "seed" in signature(make).parameters else {}
-    return make(n_variables=n_variables, n_actions=n_actions, **seeds)
+def check_other_policy(make: object, forest: Mapping[str, Any] | None) -> None:
+    """Refuse what does not make a policy, by a try with one variable and two actions."""
+    rule = "a callable that returns a policy, such as the class LinUCB"
+    if not callable(make):
+        refuse("policy", "Bandit", rule, make)
+    if forest is not None:
+        refuse("forest", "Bandit", "left out with 'policy', which is used instead of a forest", forest)
+    made = make_other_policy(make, ["variable"], ["one", "other"], seed=0)
+    if not isinstance(made, Policy):
+        methods = ("decide", "learn", "decide_many", "learn_many", "play", "n_variables", "n_actions")
+        missing = ", ".join(name for name in methods if not hasattr(made, name))
+        refuse("policy", "Bandit", f"{rule}; subclass CheckedPolicy to have what is missing: {missing}", made)
+
+
+def make_other_policy(
+    make: Callable[..., Policy], variable_names: list[str], action_names: list[str], seed: int
+) -> Policy:
+    """Return a policy that a user makes, with the seed and the names if it takes them."""
+    known = signature(make).parameters
+    given = {"seed": seed, "variable_names": variable_names, "action_names": action_names}
+    taken = {name: value for name, value in given.items() if name in known}
+    return make(n_variables=len(variable_names), n_actions=len(action_names), **taken)
 
 
 def all_parameters(given: Mapping[str, Any], owner: str) -> dict[str, Any]:

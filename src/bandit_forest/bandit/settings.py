@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from bandit_forest.bandit.action_registry import ActionRegistry
 from bandit_forest.bandit.features.kinds import (
     KINDS,
+    CategoricalFeature,
     Feature,
     NumericFeature,
     default_feature,
@@ -120,6 +121,10 @@ def declared_features(
         if not isinstance(name, str):
             refuse("features", owner, rule, name)
         if isinstance(feature, Feature):
+            if isinstance(feature, CategoricalFeature) and not feature.other and not is_file:
+                refuse(
+                    "other", f"the categorical feature '{name}'", "left out: only folders of version 0.1 have it", False
+                )
             if feature.is_ordered and not ordered:
                 _refuse_ordered(feature, name, is_file=is_file)
             made[name] = feature

@@ -97,6 +97,11 @@ def test_a_project_file_is_made_for_offered_actions_too(tmp_path: Path) -> None:
     assert project.reward.high == 9.0
 
 
+def test_no_project_file_is_made_before_the_features_are_known() -> None:
+    with pytest.raises(InvalidArgumentError, match="learned after 200 more lessons: learn them first, or call 'fit'"):
+        project_for_bandit(Bandit(actions=["stay", "go"]))
+
+
 def test_the_command_writes_it(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
     learned_bandit().save(tmp_path / "offers.bandit")
     monkeypatch.chdir(tmp_path)

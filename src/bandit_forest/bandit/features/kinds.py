@@ -100,7 +100,8 @@ class CategoricalFeature:
     missing
         Whether a missing value is allowed.
     other
-        Whether the other values of an open feature share a variable, `city is another value`; else they set none.
+        Always true, but in storage folders of version 0.1. Other values of an open feature share a variable, `city is
+        another value`; there, they set none.
     """
 
     kind: ClassVar[str] = "categorical"

@@ -38,9 +38,12 @@ def as_context(given: Any) -> dict[str, Any]:
     """
     if given.__class__ is dict:
         return given
+    rule = "a mapping from the names of features to their values"
+    if getattr(given, "ndim", 1) != 1:
+        raise FeatureError(None, f"{rule}, or one row of a frame: the methods of many rows take a frame", type(given))
     if isinstance(given, Mapping) or (hasattr(given, "items") and hasattr(given, "index")):  # a pandas row
         return dict(given.items())
-    raise FeatureError(None, "a mapping from the names of features to their values", given)
+    raise FeatureError(None, rule, given)
 
 
 def is_missing(value: object) -> bool:
@@ -55,7 +58,7 @@ def is_missing(value: object) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return a value of NumPy or pandas as Python has it, a decimal number as a float, None when it is missing."""
+    """Return a value of NumPy or pandas as Python has it, a decimal as a float, a set as a list; None when missing."""
     if is_missing(value):
         return None
     if isinstance(value, np.datetime64):
@@ -66,6 +69,8 @@ def plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)  # in one order, whatever the hashes of this process are
     return value
 
 
@@ -92,7 +97,7 @@ def moment(value: object) -> datetime | None:
 def clean(feature: Feature, name: str, given: Any) -> Any:
     """Return a value as its feature wants it, or refuse it."""
     value = given if given.__class__ in (float, int, str, bool) else plain(given)
-    if value is None or value != value:
+    if value is None or (value.__class__ is float and value != value):
         if not feature.missing:
             raise FeatureError(name, f"{feature.rule}: a missing value is not allowed", given)
         return None

@@ -12,6 +12,7 @@ from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.action_registry import REMOVED
 from bandit_forest.bandit.features.kinds import KINDS, Feature
 from bandit_forest.bandit.pairs import PairBandit
+from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.service.config.project_file import IN_FILE
 
 __all__ = ["project_for_bandit"]
@@ -39,10 +40,20 @@ def project_for_bandit(bandit: Bandit | PairBandit) -> str:
     kind = "numeric"
     missing = true
     """
+    _check_features(bandit)
     low, high = bandit.reward_range
     rest = (files("bandit_forest.service.config") / "example" / "rest.toml").read_text(encoding="utf-8")
     rest = rest.replace("low = 0.0 ", f"low = {_value(low)} ").replace("high = 1.0\n", f"high = {_value(high)}\n")
     return "\n\n".join([_HEAD, *_tables(bandit), rest])
+
+
+def _check_features(bandit: Bandit | PairBandit) -> None:
+    known = bandit.features if isinstance(bandit, Bandit) else bandit.context_features
+    if not known:
+        raise InvalidArgumentError(
+            f"A project file needs the features of the bandit, which are learned after {bandit.model.warm_up_left} "
+            "more lessons: learn them first, or call 'fit' with rows."
+        )
 
 
 def _tables(bandit: Bandit | PairBandit) -> Iterator[str]:
