@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bandit_forest import archive
 from bandit_forest.bandit import batches
 from bandit_forest.bandit.action_registry import ActionRegistry, Available, check_action_names
 from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.features.kinds import Feature
-from bandit_forest.bandit.file import bandit_parts, pack_bandit, restore_bandit, settings_of, unpack_bandit
+from bandit_forest.bandit.file import bandit_parts, restore_bandit, settings_of, unpack_bandit
 from bandit_forest.bandit.forests import check_other_policy, make_forest, make_other_policy, takes_order
 from bandit_forest.bandit.locks import new_lock
 from bandit_forest.bandit.model import Lesson, Model
 from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
+from bandit_forest.bandit.saved import SavedBandit
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError, refuse
@@ -32,7 +30,7 @@ from bandit_forest.validation import check_propensity
 __all__ = ["Bandit"]
 
 
-class Bandit:
+class Bandit(SavedBandit):
     """Learn which of several named actions to take, from features as they are and rewards in their own units.
 
     Features are numbers, texts, bools, datetimes and lists of labels; any of them may be missing. They are declared,
@@ -369,23 +367,10 @@ class Bandit:
             forest = self.forest("Bandit.tree")
             return tree_in_units(forest.tree(number), self.rewards)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, whole or not at all."""
-        archive.write(path, self.to_bytes())
-
-    def to_bytes(self) -> bytes:
-        """Return the bytes of a saved bandit."""
-        return pack_bandit(self.parts())
-
     def parts(self) -> tuple[dict[str, Any], bytes]:
-        """Return what a file holds, as it is now; packing it may be left to a thread."""
+        """Return the header and the arrays of a file, as they are now; packing them may be left to a thread."""
         with self._lock:
             return bandit_parts(self)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return a bandit that `save` has written; it goes on as if it had never stopped."""
-        return cls.from_bytes(Path(path).read_bytes(), os.fspath(path))
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "data") -> Self:
@@ -397,12 +382,6 @@ class Bandit:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
         return bandit
-
-    def __getstate__(self) -> bytes:
-        return self.to_bytes()
-
-    def __setstate__(self, state: bytes) -> None:
-        self.__dict__ = self.from_bytes(state, "state").__dict__
 
     def forest(self, owner: str) -> BanditForest:
         """Return the forest inside, or refuse when there is none."""

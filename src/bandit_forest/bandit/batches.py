@@ -21,7 +21,7 @@ from bandit_forest.validation import check_fractions, check_number
 if TYPE_CHECKING:
     from bandit_forest.bandit.bandit import Bandit
 
-__all__ = ["decide_many", "fit", "learn_many", "mean_rewards", "propensities"]
+__all__ = ["checked_propensities", "decide_many", "fit", "learn_many", "mean_rewards", "propensities"]
 
 _MOST_FITTED = 20_000
 
@@ -82,7 +82,7 @@ def learn_many(bandit: Bandit, rows: Any, actions: Any, rewards: Any, propensiti
     taken = _indices(bandit, names, table.n_rows, owner)
     check_taken(names, listed, owner)
     earned = bandit.rewards.scale_many(bandit.rewards.check_many(columns[1], table.n_rows, owner))
-    _learn_table(bandit, features, taken, earned, _checked_propensities(columns[2], table.n_rows, owner))
+    _learn_table(bandit, features, taken, earned, checked_propensities(columns[2], table.n_rows, owner))
 
 
 def mean_rewards(bandit: Bandit, rows: Any) -> NDArray[np.object_]:
@@ -189,7 +189,7 @@ def _indices(
     return np.fromiter((check(name, row=row) for row, name in enumerate(names)), np.int64, n_events)
 
 
-def _checked_propensities(given: Any, n_events: int, owner: str) -> NDArray[np.float64]:
+def checked_propensities(given: Any, n_events: int, owner: str) -> NDArray[np.float64]:
     """Return the propensities of a batch; what is wrong is told with its row."""
     name = "propensities"
     is_mixed = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.dtype.kind == "O")

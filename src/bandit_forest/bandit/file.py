@@ -9,6 +9,7 @@ from bandit_forest import archive
 from bandit_forest.bandit.features.kinds import feature_from_json, feature_to_json
 from bandit_forest.bandit.features.schema import Schema
 from bandit_forest.bandit.model import Lesson, Model
+from bandit_forest.bandit.saved import check_format
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
@@ -18,7 +19,7 @@ from bandit_forest.forest.file import forest_parts, restore_forest
 if TYPE_CHECKING:
     from bandit_forest.bandit.bandit import Bandit
 
-__all__ = ["bandit_parts", "pack_bandit", "restore_bandit", "unpack_bandit"]
+__all__ = ["bandit_parts", "restore_bandit", "unpack_bandit"]
 
 FORMAT = "bandit-forest bandit"
 VERSION = 1
@@ -48,16 +49,10 @@ def bandit_parts(bandit: Bandit) -> Parts:
     return header, arrays
 
 
-def pack_bandit(parts: Parts) -> bytes:
-    """Return the bytes of a file."""
-    return archive.pack(*parts)
-
-
 def unpack_bandit(data: bytes, name: str) -> Parts:
     """Return the header and the arrays of the bytes of a file, or refuse them."""
     header, arrays = archive.unpack(data, name)
-    if header.get("format") != FORMAT:
-        raise DamagedFileError(f"'{name}' does not hold a Bandit.")
+    check_format(header, FORMAT, name)
     if header.get("version") != VERSION:
         raise DamagedFileError(
             f"'{name}' has version {header.get('version')} of a Bandit, and this package reads {VERSION}."

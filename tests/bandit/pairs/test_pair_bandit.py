@@ -1,15 +1,18 @@
 """PairBandit: offered actions with features, from the first event on."""
 
+import copy
 import json
 import math
+import pickle
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bandit_forest import Bandit, DamagedFileError, InvalidArgumentError, archive
-from bandit_forest.bandit import NumericFeature
+from bandit_forest.bandit import FeatureError, NumericFeature
 from bandit_forest.bandit.pairs import PairBandit, PairDecisions
 from bandit_forest.forest.rule_codec import rule_to_json
 from bandit_forest.rules import Greedy
@@ -140,11 +143,42 @@ def test_moments_of_the_warm_up_are_saved():
 
 def test_other_files_are_refused(tmp_path):
     Bandit(actions=["a", "b"]).save(tmp_path / "bandit.bf")
-    with pytest.raises(DamagedFileError, match="does not hold a PairBandit"):
+    with pytest.raises(DamagedFileError, match=r"does not hold a PairBandit, but a Bandit: Bandit\.load reads it"):
         PairBandit.load(tmp_path / "bandit.bf")
     data = taught(60).to_bytes()
     with pytest.raises(DamagedFileError):
         PairBandit.from_bytes(data[:-40])
+
+
+def test_copies_go_on_alike(bandit):
+    for copied in (copy.deepcopy(bandit), pickle.loads(pickle.dumps(bandit))):
+        assert copied.to_bytes() == bandit.to_bytes()
+
+
+def test_an_action_may_be_a_row_of_a_frame_with_an_id_of_numpy():
+    bandit = PairBandit(**DECLARED, forest=FOREST)
+    frame = pd.DataFrame({"id": [7, 8], "price": [3.0, 12.0], "new": [True, False]})
+    decision = bandit.decide({"age": 31, "member": True}, actions=[row for _, row in frame.iterrows()])
+    assert decision.action in (7, 8)
+    assert type(decision.action) is int
+
+
+@pytest.mark.parametrize("declared", [{}, DECLARED])
+def test_events_from_elsewhere_are_learned_together_as_one_by_one(declared):
+    rng = np.random.default_rng(3)
+    contexts = [{"age": float(rng.integers(18, 80)), "member": bool(rng.integers(2))} for _ in range(90)]
+    taken = [{"id": n % 7, "price": float(rng.integers(1, 20)), "new": bool(n % 2)} for n in range(90)]
+    rewards = rng.random(90)
+    alone, together = (PairBandit(warm_up_events=50, forest=FOREST, **declared) for _ in range(2))
+    for context, action, reward in zip(contexts, taken, rewards.tolist(), strict=True):
+        alone.learn(context, action, reward, propensity=0.5)
+    together.learn_many(pd.DataFrame(contexts), taken, rewards, propensities=[0.5] * 90)
+    assert together.to_bytes() == alone.to_bytes()
+    with pytest.raises(FeatureError, match="row 2"):
+        together.learn_many([*contexts[:2], {"age": "old", "member": True}], taken[:3], [0.5] * 3, propensities=[1] * 3)
+    with pytest.raises(InvalidArgumentError, match="must be 2 actions, one for each context"):
+        together.learn_many(contexts[:2], taken[:3], [0.5] * 2, propensities=[1] * 2)
+    assert together.to_bytes() == alone.to_bytes()
 
 
 def test_frames_have_one_row_per_offered_action():
@@ -285,10 +319,10 @@ ONE = [{"id": "a", "price": 3.0, "new": True}]
         ),
         (lambda b: b.learn(b.decide({"age": 3, "member": True}, actions=ONE, key=1), ONE[0], 1.0), "must be left out"),
         (lambda b: b.learn(b.decide({"age": 3, "member": True}, actions=ONE, key=1), 2.0), "'reward' of .* Got 2.0"),
-        (lambda b: b.learn_many([3], [1.0]), "The 'decisions' of PairBandit.learn_many must be"),
+        (lambda b: b.learn_many([3], [1.0]), "The 'given' of PairBandit.learn_many must be decisions; or contexts"),
         (lambda b: b.fit([], []), "PairBandit.fit must come before"),
         (lambda b: b.decide_many(ONE, event="event"), "The 'event' of PairBandit.decide_many must be"),
-        (lambda b: b.learn_many([], []), "The 'decisions' of PairBandit.learn_many must be"),
+        (lambda b: b.learn_many([], []), "The 'given' of PairBandit.learn_many must be decisions; or contexts"),
     ],
 )
 def test_wrong_calls_are_refused_and_change_nothing(call, sentence):

@@ -9,6 +9,7 @@ from bandit_forest import archive
 from bandit_forest.bandit.features.kinds import Feature, feature_from_json, feature_to_json
 from bandit_forest.bandit.pairs.model import PairLesson, PairModel
 from bandit_forest.bandit.rewards import RewardRange
+from bandit_forest.bandit.saved import check_format
 from bandit_forest.errors import DamagedFileError
 
 __all__ = ["parts_of", "unpack"]
@@ -39,8 +40,7 @@ def parts_of(model: PairModel, rewards: RewardRange) -> tuple[dict[str, Any], by
 def unpack(data: bytes, name: str) -> tuple[PairModel, RewardRange]:
     """Return the model and the range of rewards of a file, or refuse it."""
     header, arrays = archive.unpack(data, name)
-    if header.get("format") != FORMAT:
-        raise DamagedFileError(f"'{name}' does not hold a PairBandit.")
+    check_format(header, FORMAT, name)
     version = header.get("version")
     if version not in (1, VERSION):
         raise DamagedFileError(f"'{name}' has version {version} of a PairBandit: this package reads 1 to {VERSION}.")

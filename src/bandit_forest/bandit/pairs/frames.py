@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from bandit_forest.bandit.batches import checked_propensities
+from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.tables import read_table
-from bandit_forest.bandit.pairs.decisions import PairDecisions
+from bandit_forest.bandit.pairs.decisions import PairDecision, PairDecisions, Read
+from bandit_forest.bandit.pairs.model import PairLesson
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.validation import key_numbers
 
 if TYPE_CHECKING:
     from bandit_forest.bandit.pairs.pair_bandit import PairBandit
 
-__all__ = ["decide_many", "fit"]
+__all__ = ["decide_many", "fit", "learn_many"]
 
 
 def decide_many(bandit: PairBandit, rows: Any, event: str, keys: Sequence[int | str | bytes] | None) -> PairDecisions:
@@ -43,6 +46,44 @@ def decide_many(bandit: PairBandit, rows: Any, event: str, keys: Sequence[int | 
     return PairDecisions(
         events, [bandit.decide(context, actions=offered, key=key) for (context, offered), key in drawn]
     )
+
+
+def learn_many(bandit: PairBandit, given: Any, actions: Any, rewards: Any, propensities: Any) -> None:
+    """Learn decisions, or events that were decided elsewhere, in their order."""
+    owner = "PairBandit.learn_many"
+    is_list = isinstance(given, list) and given and all(isinstance(one, PairDecision) for one in given)
+    if isinstance(given, PairDecisions) or is_list:
+        if rewards is None:
+            actions, rewards = None, actions
+        for name, known in (("actions", actions), ("propensities", propensities)):
+            if known is not None:
+                refuse(name, owner, "left out with decisions, which know them", known)
+        events = [(one.context, one.features, one.action) for one in given]
+        shares = [one.propensity for one in given]
+    else:
+        if propensities is None:
+            refuse("given", owner, "decisions; or contexts, with 'actions', 'rewards' and 'propensities'", given)
+        events = _read_events(bandit, given, actions, owner)
+        shares = checked_propensities(propensities, len(events), owner).tolist()
+    values = bandit.rewards.scale_many(bandit.rewards.check_many(rewards, len(events), owner)).tolist()
+    lessons = [PairLesson(*event, value, share) for event, value, share in zip(events, values, shares, strict=True)]
+    bandit.model.learn_many(bandit.model.checked(lessons))
+
+
+def _read_events(bandit: PairBandit, contexts: Any, actions: Any, owner: str) -> list[tuple[Read, Read, str | int]]:
+    """Return the checked context and features, and the id, of each event."""
+    table, taken = read_table(contexts, owner), read_table(actions, owner)
+    if taken.n_rows != table.n_rows:
+        refuse("actions", owner, f"{table.n_rows} actions, one for each context", actions)
+    events: list[tuple[Read, Read, str | int]] = []
+    numbers = range(table.n_rows)
+    for row, (context, action) in enumerate(zip(table.rows(numbers), taken.rows(numbers), strict=True)):
+        number, features = bandit.read_action(action, row, owner)
+        try:
+            events.append((bandit.model.context.read(context), features, number))
+        except FeatureError as error:
+            raise error.at(row=row) from None
+    return events
 
 
 def fit(bandit: PairBandit, contexts: Any, actions: Any) -> None:

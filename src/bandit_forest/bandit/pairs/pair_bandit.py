@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from bandit_forest import archive
+from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import Feature
+from bandit_forest.bandit.features.values import as_context, plain
 from bandit_forest.bandit.locks import new_lock
 from bandit_forest.bandit.naming import importance_by_feature
 from bandit_forest.bandit.pairs import file, frames
@@ -21,6 +20,7 @@ from bandit_forest.bandit.pairs.model import ID, PairLesson, PairModel
 from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.rewards import RewardRange
+from bandit_forest.bandit.saved import SavedBandit
 from bandit_forest.bandit.settings import declared_features
 from bandit_forest.errors import refuse
 from bandit_forest.forest.pairs import PairForest
@@ -32,14 +32,14 @@ _MOST_OFFERED = 2**16
 _MOST_WARM_UP = 1_000_000
 
 
-class PairBandit:
+class PairBandit(SavedBandit):
     """Learn which of the offered actions to take, from features of the context and of the actions.
 
     Each event offers its own actions: mappings from names of features to values, with an `id`. The reward of a new
     action is estimated from its features. For an action with many lessons, the estimate uses its id as well. Features
     of both sides are as in `Bandit`: declared, or learned from the first lessons. Until they are known, actions are
-    drawn uniformly. The state depends on the settings and on the lessons in their order only. All methods may be called
-    from several threads.
+    drawn uniformly. What is learned depends on the settings and on the lessons in their order only. All methods may be
+    called from several threads.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class PairBandit:
                         refuse(name, owner, "left out with a decision, which knows it", known)
                 lesson = PairLesson(given.context, given.features, given.action, value, given.propensity)
             else:
-                number, features = self._read_action(action, 0, owner)
+                number, features = self.read_action(action, 0, owner)
                 share = check_propensity(propensity, owner)
                 lesson = PairLesson(self.model.context.read(given), features, number, value, share)
             self.model.learn(lesson)
@@ -250,28 +250,37 @@ class PairBandit:
             return frames.decide_many(self, rows, event, keys)
 
     def learn_many(
-        self, decisions: PairDecisions | Sequence[PairDecision], rewards: Sequence[float] | NDArray[np.float64]
+        self,
+        given: Any,
+        actions: Any = None,
+        rewards: ArrayLike | None = None,
+        *,
+        propensities: ArrayLike | None = None,
     ) -> None:
-        """Learn the rewards of a batch of decisions in their order, all or nothing.
+        """Learn a batch of events in their order: the same as `learn` for each, but all or nothing.
 
         Parameters
         ----------
-        decisions
-            The decisions of `decide_many`, or some of them (`decisions[is_known]`); or a list of single decisions.
+        given
+            The decisions of `decide_many`, or some of them (`decisions[is_known]`), or a list of single decisions; or
+            the contexts of events that were decided elsewhere: a list of mappings, a mapping of columns, or a frame.
+        actions
+            With contexts: the action that was taken in each, with its `id`, in the same forms.
         rewards
-            The reward of each, in the range of rewards.
+            One for each event, in the range of rewards. With decisions, `learn_many(decisions, [9.0, 4.0])`.
+        propensities
+            With contexts: the probability with which each action was drawn.
+
+        Examples
+        --------
+        >>> bandit = PairBandit()
+        >>> offered = [{"id": "a17", "price": 9.9}, {"id": "a18", "price": 3.5}]
+        >>> bandit.learn_many({"age": [31, 64]}, offered, [1.0, 0.0], propensities=[0.5, 0.5])
+        >>> bandit.version
+        2
         """
-        owner = "PairBandit.learn_many"
-        is_list = isinstance(decisions, list) and decisions and all(isinstance(one, PairDecision) for one in decisions)
-        if not isinstance(decisions, PairDecisions) and not is_list:
-            refuse("decisions", owner, "what decide_many has returned, or a list of decisions", decisions)
-        values = self.rewards.scale_many(self.rewards.check_many(rewards, len(decisions), owner))
-        lessons = [
-            PairLesson(decision.context, decision.features, decision.action, value, decision.propensity)
-            for decision, value in zip(decisions, values.tolist(), strict=True)
-        ]
         with self._lock:
-            self.model.learn_many(self.model.checked(lessons))
+            frames.learn_many(self, given, actions, rewards, propensities)
 
     def fit(self, contexts: Any, actions: Any) -> Self:
         """Learn the features of both sides from rows, before anything else is learned.
@@ -349,23 +358,10 @@ class PairBandit:
             offers = [self.read(context, actions, "importance_by_side") for context in contexts]
             return importance_by_side(np.array([self.model.mean_rewards(offer) for offer in offers], dtype=np.float64))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, whole or not at all."""
-        archive.write(path, self.to_bytes())
-
-    def to_bytes(self) -> bytes:
-        """Return the bytes of a saved bandit."""
-        return archive.pack(*self.parts())
-
     def parts(self) -> tuple[dict[str, Any], bytes]:
-        """Return what a file holds, as it is now; packing it may be left to a thread."""
+        """Return the header and the arrays of a file, as they are now; packing them may be left to a thread."""
         with self._lock:
             return file.parts_of(self.model, self.rewards)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return a bandit that `save` has written; it goes on as if it had never stopped."""
-        return cls.from_bytes(Path(path).read_bytes(), os.fspath(path))
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "data") -> Self:
@@ -383,18 +379,24 @@ class PairBandit:
         if not 1 <= len(actions) <= _MOST_OFFERED:
             refuse("actions", owner, f"1 to {_MOST_OFFERED} mappings, one for each offered action", actions)
         read = self.model.context.read(context)
-        pairs = [self._read_action(action, row, owner) for row, action in enumerate(actions)]
+        pairs = [self.read_action(action, row, owner) for row, action in enumerate(actions)]
         ids, features = map(list, zip(*pairs, strict=True))
         if len(set(ids)) != len(ids):
             refuse("actions", owner, "actions with different ids", ids)
         return Offer.of(read, ids, features)
 
-    def _read_action(self, given: Any, row: int, owner: str) -> tuple[str | int, Read]:
-        if given.__class__ is not dict and not isinstance(given, Mapping):
-            refuse("actions", owner, f"mappings from the names of features to values, with an '{ID}'", given)
+    def read_action(self, given: Any, row: int, owner: str) -> tuple[str | int, Read]:
+        """Return the id and the checked features of an action."""
+        if given.__class__ is not dict:
+            try:
+                given = as_context(given)
+            except FeatureError:
+                refuse("actions", owner, f"mappings from the names of features to values, with an '{ID}'", given)
         number = given.get(ID)
         if number.__class__ is not str and number.__class__ is not int:
-            refuse(ID, owner, "a text or an int, for each action", number)
+            number = plain(number)
+            if number.__class__ is not str and number.__class__ is not int:
+                refuse(ID, owner, "a text or an int, for each action", number)
         return number, self.model.action.read(given, row=row)
 
     def _decision(self, offer: Offer, index: int, propensity: float) -> PairDecision:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from bandit_forest import archive
 from bandit_forest.bandit import Bandit
-from bandit_forest.bandit.file import pack_bandit
 from bandit_forest.bandit.naming import tree_in_units
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.forest import BanditForest
@@ -66,7 +66,7 @@ def model(service: ServiceContext) -> Reply:
     _forest(service)
     parts = service.state.learner.parts()
     more = 'content-disposition: attachment; filename="model.bandit"\r\n'
-    return LaterReply(lambda: raw_response(pack_bandit(parts), "application/octet-stream", more))
+    return LaterReply(lambda: raw_response(archive.pack(*parts), "application/octet-stream", more))
 
 
 def raw_response(content: bytes, media_type: str, more: str = "") -> Response:
