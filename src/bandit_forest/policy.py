@@ -84,11 +84,23 @@ class Policy(Protocol):
         """Decide and learn event by event on a stream whose rewards of all actions are known."""
 
 
+def missing_names(policy: object) -> list[str]:
+    """Return the methods and properties of `Policy` that an object does not have.
+
+    Examples
+    --------
+    >>> missing_names("no policy")
+    ['n_variables', 'n_actions', 'decide', 'learn', 'decide_many', 'learn_many', 'play']
+    """
+    return [name for name in vars(Policy) if not name.startswith("_") and not hasattr(policy, name)]
+
+
 class CheckedPolicy(ABC):
     """Base class of policies: it checks arguments, and applies the methods of one event to batches.
 
-    A subclass implements `_decide` and `_learn`. It may also implement `_decide_many`, `_learn_many` and `_play` if it
-    has a faster way than one event after the other.
+    A subclass implements `_decide(context, available)`, where `available` is a mask of the actions, or None for all of
+    them, and `_learn(context, action, reward, propensity)`. It may also implement `_decide_many`, `_learn_many` and
+    `_play` if it has a faster way than one event after the other.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bandit_forest.baselines import LinUCB
 from bandit_forest.checks import CheckFailedError, Subject, all_checks, cases, check_policy
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.policy import CheckedPolicy, Decision
@@ -495,3 +496,21 @@ def test_an_exception_of_the_policy_is_told_and_kept():
     with pytest.raises(CheckFailedError, match="RuntimeError: nothing is known yet") as raised:
         CHECKS["decides_before_any_learn"](subject(NeedsALesson))
     assert isinstance(raised.value.__cause__, RuntimeError)
+
+
+def test_what_is_no_policy_is_told_by_the_names_that_it_lacks():
+    class Half:
+        def __init__(self, *, n_variables, n_actions, seed):
+            self.n_variables, self.n_actions = n_variables, n_actions
+
+        def decide(self, context, *, available_actions=None): ...
+
+    with pytest.raises(
+        CheckFailedError, match="Half lacks learn, decide_many, learn_many, play, which every"
+    ) as raised:
+        check_policy(Half)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_policy_without_a_seed_is_made_without_one():
+    check_policy(LinUCB, n_events=400)

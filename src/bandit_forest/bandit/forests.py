@@ -10,7 +10,7 @@ from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.forest import BanditForest
 from bandit_forest.forest.rule_codec import rule_from_json, rules_to_json
-from bandit_forest.policy import Policy
+from bandit_forest.policy import Policy, missing_names
 
 __all__ = [
     "all_parameters",
@@ -49,10 +49,10 @@ def check_other_policy(make: object, forest: Mapping[str, Any] | None) -> None:
     if forest is not None:
         refuse("forest", "Bandit", "left out with 'policy', which is used instead of a forest", forest)
     made = make_other_policy(make, ["variable"], ["one", "other"], seed=0)
-    if not isinstance(made, Policy):
-        methods = ("decide", "learn", "decide_many", "learn_many", "play", "n_variables", "n_actions")
-        missing = ", ".join(name for name in methods if not hasattr(made, name))
-        refuse("policy", "Bandit", f"{rule}; subclass CheckedPolicy to have what is missing: {missing}", made)
+    if missing := missing_names(made):
+        refuse(
+            "policy", "Bandit", f"{rule}; subclass CheckedPolicy to have what is missing: {', '.join(missing)}", made
+        )
 
 
 def make_other_policy(

@@ -7,7 +7,7 @@ import numpy as np
 from bandit_forest.checks.comparing import require_same_decisions
 from bandit_forest.checks.streams import decide_one_by_one, play_one_by_one, stream, trained
 from bandit_forest.checks.subject import Subject, require
-from bandit_forest.policy import Decision, Decisions, Played, Policy
+from bandit_forest.policy import Decision, Decisions, Played, missing_names
 
 __all__ = [
     "available_actions_are_respected",
@@ -21,7 +21,8 @@ __all__ = [
 def follows_the_protocol(subject: Subject) -> None:
     """Require the methods and sizes of the protocol, and of each method its one type."""
     policy = subject.fresh(n_variables=5, n_actions=3)
-    require(isinstance(policy, Policy), f"{type(policy).__name__} lacks a method of Policy")
+    missing = ", ".join(missing_names(policy))
+    require(not missing, f"{type(policy).__name__} lacks {missing}, which every Policy has: subclass CheckedPolicy")
     require((policy.n_variables, policy.n_actions) == (5, 3), "it has not the sizes that it was made with")
     events = stream(20)
     require_decision(policy.decide(events.contexts[0]), policy.n_actions)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from inspect import signature
 
 from bandit_forest.checks import batches, deciding, inputs, keeping, learning, propensity, refusals
 from bandit_forest.checks.pairs import PairSubject, all_pair_checks
 from bandit_forest.checks.subject import Check, MakePolicy, Subject, checked_name, run_all
 from bandit_forest.errors import refuse
+from bandit_forest.policy import Policy, missing_names
 from bandit_forest.validation import check_int
 
 __all__ = ["all_checks", "cases", "check_policy"]
@@ -41,7 +43,7 @@ def cases(*subjects: Subject | PairSubject) -> Iterator[tuple[str, Subject | Pai
 
 
 def check_policy(
-    make: MakePolicy,
+    make: Callable[..., Policy],
     *,
     name: str | None = None,
     learns: bool = True,
@@ -53,7 +55,8 @@ def check_policy(
     Parameters
     ----------
     make
-        Makes a fresh policy, as `make(n_variables=..., n_actions=..., seed=...)`: often its class.
+        Makes a fresh policy, as `make(n_variables=..., n_actions=..., seed=...)`: often its class. The seed is left out
+        where there is no such parameter.
     name
         Its name in the message; that of its class when None.
     learns
@@ -66,6 +69,16 @@ def check_policy(
     if not callable(make):
         refuse("make", "check_policy", "a function that makes a policy", make)
     n_events = check_int(n_events, "n_events", "check_policy")
+    make = _with_seed(make)
     named = checked_name(name, lambda: make(n_variables=1, n_actions=2, seed=0), "check_policy")
     subject = Subject(make=make, name=named, learns=learns, uses_contexts=uses_contexts, n_events=n_events)
-    run_all(all_checks(), subject)
+    is_whole = not missing_names(subject.fresh())
+    run_all(all_checks() if is_whole else [Check("follows_the_protocol", deciding.follows_the_protocol)], subject)
+
+
+def _with_seed(make: Callable[..., Policy]) -> MakePolicy:
+    """Return a function that makes a policy and leaves the seed alone where the policy takes none."""
+    parameters = signature(make).parameters
+    if "seed" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return make
+    return lambda *, n_variables, n_actions, seed: make(n_variables=n_variables, n_actions=n_actions)  # noqa: ARG005
