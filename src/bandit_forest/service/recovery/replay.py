@@ -57,7 +57,7 @@ def _apply(state: State, entry: Entry, *, is_recomputed: bool) -> bool:
             model.learn(lesson)
     elif entry.kind == LEARN:
         foreign = _foreign_offered if state.project.is_offered else _foreign
-        model.learn(state.add_foreign(foreign(state, entry)))
+        model.learn(state.add_foreign(foreign(state, entry).ended(LEARNED, entry.reward, entry.time)))
     elif entry.kind == FILE:
         state.file_actions = msgspec.json.decode(_text(entry.available))
     else:
@@ -101,16 +101,16 @@ def _ranked(state: State, entry: Entry, *, is_recomputed: bool) -> tuple[Event, 
 
 
 def _foreign(state: State, entry: Entry) -> Event:
-    event = _event(state, entry, entry.action, entry.propensity, entry.reward)
-    return replace(event, state=LEARNED, reward=entry.reward, reward_time=entry.time)
+    """Return the event of a lesson from elsewhere."""
+    return _event(state, entry, entry.action, entry.propensity, entry.reward)
 
 
 def _foreign_offered(state: State, entry: Entry) -> Event:
+    """Return the event of a lesson from elsewhere about an offered action."""
     record = OfferRecord.from_text(_text(entry.available))
     context, actions = msgspec.json.decode(_text(entry.context)), record.offered
     event = _event_with_offer(entry, state.pairs.read(context, actions, "learn"), record)
-    crc = fingerprint(context, actions[0], entry.propensity, entry.reward)
-    return replace(event, state=LEARNED, reward=entry.reward, reward_time=entry.time, fingerprint=crc)
+    return replace(event, fingerprint=fingerprint(context, actions[0], entry.propensity, entry.reward))
 
 
 def _event_with_offer(entry: Entry, offer: Offer, record: OfferRecord) -> Event:
