@@ -9,15 +9,8 @@ from typing import Any
 
 from msgspec import structs
 
-from bandit_forest.bandit.features.kinds import (
-    CategoricalFeature,
-    Feature,
-    NumericFeature,
-    feature_from_json,
-    feature_to_json,
-)
+from bandit_forest.bandit.features.kinds import CategoricalFeature, Feature, NumericFeature, feature_to_json
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
-from bandit_forest.bandit.rewards import RewardRange
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import InvalidArgumentError, shown
 from bandit_forest.service.config.project import Project
@@ -156,22 +149,9 @@ def _as_in_0_1(context: Mapping[str, Feature], stored: Mapping[str, Feature]) ->
 
 
 def _identity_of_0_1(saved: dict[str, Any]) -> StorageIdentity:
-    growth = saved["forest"]["growth"]
+    """Return the identity of a folder of version 0.1, whose settings differ in their features and in the warm-up."""
+    context, growth = saved["context"], saved["forest"]["growth"]
     number = 1 if growth.pop("clock", "path") == "path" else 0  # there is no other clock any more
-    return StorageIdentity(settings=_settings_of_0_1(saved), engine=f"{growth['rule'].lower()}-{number}")
-
-
-def _settings_of_0_1(saved: dict[str, Any]) -> BanditSettings:
-    context = saved["context"]
-    features = {
-        name: feature_from_json(context[name] | _OLD_KINDS[context[name]["kind"]])
-        for name in saved.get("order", context)
-    }
-    return BanditSettings(
-        features=features,
-        rewards=RewardRange(*saved["reward_range"]),
-        capacity=saved["capacity"],
-        warm_up_events=saved["warm_up_events"],
-        forest=saved["forest"],
-        warm_up_rule="events",
-    )
+    features = [(name, context[name] | _OLD_KINDS[context[name]["kind"]]) for name in saved.get("order", context)]
+    settings = BanditSettings.from_json(saved | {"features": features, "warm_up_rule": "events"})
+    return StorageIdentity(settings=settings, engine=f"{growth['rule'].lower()}-{number}")
