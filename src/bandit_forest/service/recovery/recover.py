@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from bandit_forest.bandit import Bandit
-from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.errors import DamagedFileError, refuse
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.config.storage_identity import StorageIdentity, adopt
@@ -44,15 +42,12 @@ class StorageFolder:
 
     def empty_state(self) -> State:
         """Return the state before the first entry."""
-        return State(self.project, self._first_bandit())
-
-    def _first_bandit(self) -> Bandit | PairBandit:
         if self.identity.base is None:
-            return new_bandit(self.identity.settings)
+            return State(self.project, new_bandit(self.identity.settings))
         data = (self.path / BASE).read_bytes()
         if hashlib.sha256(data).hexdigest() != self.identity.base:
             raise DamagedFileError(f"'{self.path / BASE}' is not the file that the journal began with.")
-        return bandit_from_bytes(self.project, data, BASE)
+        return State(self.project, bandit_from_bytes(self.project, data, BASE))
 
 
 class Recovered(NamedTuple):
