@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from bandit_forest.evaluation.statistics.comparison import DECIDED, POLICY, Comparison
+from bandit_forest.evaluation.statistics.comparison import DECIDED, POLICY
 from bandit_forest.evaluation.statistics.linear import LEAST_SAMPLE
+from bandit_forest.evaluation.statistics.sequences import ValueSequence
 from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.operations.results import Evaluation, PolicyValue
@@ -24,33 +25,29 @@ def evaluation(service: ServiceContext) -> Callable[[], Evaluation]:
     compared = {"uniform": statistics.uniform}
     if service.project.mode == "shadow":
         compared = {"forest": statistics.forest, **compared}
-    makers = [_policy_value(name, comparison, unscale) for name, comparison in compared.items()]
+    known = [(name, *comparison.summary()) for name, comparison in compared.items()]
     decided = None if average is None else unscale(average)
-    return lambda: Evaluation(average_reward=decided, policies=tuple(make() for make in makers))
+    return lambda: Evaluation(average_reward=decided, policies=tuple(_policy_value(*one, unscale) for one in known))
 
 
-def _policy_value(name: str, comparison: Comparison, unscale: Callable[[float], float]) -> Callable[[], PolicyValue]:
-    sums, sequence = comparison.summary()
-
-    def make() -> PolicyValue:
-        value = sums.estimate(POLICY, "snips", _CONFIDENCE)
-        gain = sums.difference(POLICY, DECIDED, "snips", _CONFIDENCE)
-        zero = unscale(0.0)
-        low, high = (unscale(limit) - zero for limit in sequence.gain(_CONFIDENCE))
-        return PolicyValue(
-            policy=name,
-            events=sums.n_events,
-            effective_sample_size=sums.effective_sample_size(POLICY),
-            **{part: _finite_or_none(unscale(getattr(value, part))) for part in ("value", "low", "high")},
-            gain=_finite_or_none(unscale(gain.value) - zero),
-            gain_low=_finite_or_none(unscale(gain.low) - zero),
-            gain_high=_finite_or_none(unscale(gain.high) - zero),
-            always_low=low,
-            always_high=high,
-            verdict=_verdict(name, sums, low, high),
-        )
-
-    return make
+def _policy_value(name: str, sums: Sums, sequence: ValueSequence, unscale: Callable[[float], float]) -> PolicyValue:
+    """Return the value of a policy from what is known of it."""
+    value = sums.estimate(POLICY, "snips", _CONFIDENCE)
+    gain = sums.difference(POLICY, DECIDED, "snips", _CONFIDENCE)
+    zero = unscale(0.0)
+    low, high = (unscale(limit) - zero for limit in sequence.gain(_CONFIDENCE))
+    return PolicyValue(
+        policy=name,
+        events=sums.n_events,
+        effective_sample_size=sums.effective_sample_size(POLICY),
+        **{part: _finite_or_none(unscale(getattr(value, part))) for part in ("value", "low", "high")},
+        gain=_finite_or_none(unscale(gain.value) - zero),
+        gain_low=_finite_or_none(unscale(gain.low) - zero),
+        gain_high=_finite_or_none(unscale(gain.high) - zero),
+        always_low=low,
+        always_high=high,
+        verdict=_verdict(name, sums, low, high),
+    )
 
 
 def _verdict(policy: str, sums: Sums, low: float, high: float) -> str:
