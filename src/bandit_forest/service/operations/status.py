@@ -133,7 +133,7 @@ def status(service: ServiceContext) -> Status:
         propensity_bounds=PROPENSITY_BOUNDS,
         propensity_counts=tuple(statistics.propensities.counts),
         propensity_sum=statistics.propensities.sum,
-        actions=() if offers else _action_statuses(service),
+        actions=() if offers else tuple(_action_status(service, *one) for one in service.bandit.actions.items()),
         capacity=0 if offers else state.bandit.registry.capacity,
         model_version=model.version,
         n_nodes=0 if forest is None else forest.n_nodes,
@@ -153,16 +153,12 @@ def status(service: ServiceContext) -> Status:
     )
 
 
-def _action_statuses(service: ServiceContext) -> tuple[ActionStatus, ...]:
-    return tuple(_action_status(service, index, name) for index, name in enumerate(service.bandit.registry.names))
-
-
-def _action_status(service: ServiceContext, index: int, name: str) -> ActionStatus:
-    statistics = service.state.statistics
+def _action_status(service: ServiceContext, name: str, state: str) -> ActionStatus:
+    statistics, index = service.state.statistics, service.bandit.registry.indices[name]
     n_rewards = statistics.rewards_of[index]
     return ActionStatus(
         name=name,
-        state=str(service.bandit.registry.state(name)),
+        state=state,
         decisions=statistics.total.decisions[index],
         rewards=n_rewards,
         average_reward=_unscaled(service, statistics.reward_sum_of[index] / n_rewards if n_rewards else None),
