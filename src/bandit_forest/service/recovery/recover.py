@@ -68,13 +68,10 @@ def open_folder(project: Project) -> StorageFolder:
         identity = StorageIdentity.of(project.settings)
         return StorageFolder(project=project, identity=identity, recomputed_from=1, is_new_engine=False)
     identity = adopt(project, stored[max(stored)])
-    recomputed_from = last_seq(folder) + 1
-    for seq in sorted(stored, reverse=True):
-        if stored[seq].engine != identity.engine:
-            break
-        recomputed_from = seq
-    is_new = stored[max(stored)].engine != identity.engine
-    return StorageFolder(project=project, identity=identity, recomputed_from=recomputed_from, is_new_engine=is_new)
+    by_others = [seq for seq, one in stored.items() if one.engine != identity.engine]
+    own = [seq for seq in stored if seq > max(by_others, default=0)]  # the last files, if they are of this engine
+    recomputed_from = min(own, default=last_seq(folder) + 1)
+    return StorageFolder(project=project, identity=identity, recomputed_from=recomputed_from, is_new_engine=not own)
 
 
 def journal_end(folder: Path) -> int:
