@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -152,14 +151,14 @@ class Storage(Table, frozen=True):
         """Whether replicas share it."""
         return self.journal.startswith(("postgresql://", "postgres://", "env:"))
 
-    def database_url(self, environment: Mapping[str, str] = os.environ) -> str:
+    def database_url(self) -> str:
         """Return the address of the database."""
         name = self.journal.removeprefix("env:")
         if name == self.journal:
             return self.journal
-        if not environment.get(name):
+        if not os.environ.get(name):
             refuse("journal", "[storage]", f"an address in the environment: set it with 'export {name}=...'", None)
-        return environment[name]
+        return os.environ[name]
 
 
 class Limits(Table, frozen=True):
