@@ -14,7 +14,6 @@ from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event
 from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError, decided_here
-from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import LEARN, REWARD, Entry
 from bandit_forest.service.operations.batches import each
 from bandit_forest.service.operations.checks import (
@@ -28,20 +27,14 @@ from bandit_forest.service.operations.checks import (
     new_event_id,
 )
 from bandit_forest.service.operations.requests import LearnOfferedRequest, LearnRequest, RewardRequest
-from bandit_forest.service.operations.results import (
-    Learned,
-    LearnedBatch,
-    Refusal,
-    Result,
-    Rewarded,
-    RewardedBatch,
-)
+from bandit_forest.service.operations.results import Learned, LearnedBatch, Result, Rewarded, RewardedBatch
 from bandit_forest.service.operations.work import Work
 
 __all__ = ["learn", "learn_many", "learn_offered", "learn_offered_many", "reward", "reward_many"]
 
 _Request = TypeVar("_Request", RewardRequest, LearnRequest, LearnOfferedRequest)
 _Answer = TypeVar("_Answer", Rewarded, Learned)
+_Batch = TypeVar("_Batch", RewardedBatch, LearnedBatch)
 
 _encode = msgspec.json.Encoder().encode
 
@@ -53,8 +46,7 @@ def reward(service: ServiceContext, request: RewardRequest) -> Result[Rewarded]:
 
 def reward_many(service: ServiceContext, items: Iterable[RewardRequest | InvalidRequestError]) -> Result[RewardedBatch]:
     """Learn a batch of rewards: each item is answered or refused on its own, and all share one commit."""
-    answers, commit = _together(service, items, "rewards", _reward)
-    return Result(RewardedBatch(answers), commit)
+    return _together(service, items, "rewards", _reward, RewardedBatch)
 
 
 def learn(service: ServiceContext, request: LearnRequest) -> Result[Learned]:
@@ -64,8 +56,7 @@ def learn(service: ServiceContext, request: LearnRequest) -> Result[Learned]:
 
 def learn_many(service: ServiceContext, items: Iterable[LearnRequest | InvalidRequestError]) -> Result[LearnedBatch]:
     """Learn a batch of events that were decided elsewhere."""
-    answers, commit = _together(service, items, "events", _learn)
-    return Result(LearnedBatch(answers), commit)
+    return _together(service, items, "events", _learn, LearnedBatch)
 
 
 def learn_offered(service: ServiceContext, request: LearnOfferedRequest) -> Result[Learned]:
@@ -77,8 +68,7 @@ def learn_offered_many(
     service: ServiceContext, items: Iterable[LearnOfferedRequest | InvalidRequestError]
 ) -> Result[LearnedBatch]:
     """Learn a batch of offered actions that were taken elsewhere."""
-    answers, commit = _together(service, items, "events", _learn)
-    return Result(LearnedBatch(answers), commit)
+    return _together(service, items, "events", _learn, LearnedBatch)
 
 
 def _alone(
@@ -95,14 +85,15 @@ def _together(
     items: Iterable[_Request | InvalidRequestError],
     field: str,
     do: Callable[[ServiceContext, _Request, Work], _Answer],
-) -> tuple[list[_Answer | Refusal], Commit]:
+    batch: type[_Batch],
+) -> Result[_Batch]:
     service.check_storage()
     work = Work(service)
     try:
         done = each(items, field, lambda item: do(service, item, work))
     finally:  # what has been done is recorded, whatever happens to the rest
         commit = work.finish()
-    return done, commit
+    return Result(batch(done), commit)
 
 
 def _reward(service: ServiceContext, request: RewardRequest, work: Work) -> Rewarded:
