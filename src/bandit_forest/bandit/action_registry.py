@@ -208,6 +208,9 @@ class ActionRegistry:
 
     def _set(self, name: str, state: str) -> None:
         self._states[name] = state
+        self._refresh()
+
+    def _refresh(self) -> None:
         self.enabled = self.available([name for name in self.names if self._states[name] == ENABLED])
 
     def _available(self, indices: list[int]) -> Available:
@@ -224,4 +227,5 @@ class ActionRegistry:
         for name, state in saved:
             self.indices[name] = len(self.names)
             self.names.append(name)
-            self._set(name, state)
+            self._states[name] = state
+        self._refresh()

@@ -13,7 +13,13 @@ from bandit_forest.bandit.action_registry import ActionRegistry, Available, chec
 from bandit_forest.bandit.decisions import BanditDecision, BanditDecisions
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.file import bandit_parts, restore_bandit, settings_of, unpack_bandit
-from bandit_forest.bandit.forests import check_other_policy, make_forest, make_other_policy, takes_order
+from bandit_forest.bandit.forests import (
+    check_other_policy,
+    check_parameters,
+    make_forest,
+    make_other_policy,
+    takes_order,
+)
 from bandit_forest.bandit.locks import new_lock
 from bandit_forest.bandit.model import Lesson, Model
 from bandit_forest.bandit.naming import explanation_in_units, importance_by_feature, tree_in_units, variables_in_words
@@ -88,6 +94,7 @@ class Bandit(SavedBandit):
         names = check_action_names(actions, "Bandit")
         if policy is not None:
             check_other_policy(policy, forest)
+        check_parameters(forest, "Bandit")
         settings = BanditSettings.of(
             n_actions=len(names),
             features=features,
@@ -307,8 +314,9 @@ class Bandit(SavedBandit):
 
     def propensities(self, context: Any, *, available_actions: Sequence[str] | None = None) -> dict[str, float]:
         """Return the probability with which `decide` would draw each enabled action."""
-        shares = self.propensities_many([context], available_actions=available_actions)[0]
-        return dict(zip(self._enabled_names(), shares.tolist(), strict=True))
+        with self._lock:
+            shares = batches.propensities(self, [context], available_actions)[0]
+            return dict(zip(self._enabled_names(), shares.tolist(), strict=True))
 
     def propensities_many(self, rows: Any, *, available_actions: Any = None) -> NDArray[np.float64]:
         """Return the probabilities of many contexts: one row per context, one column per enabled action."""
@@ -376,10 +384,12 @@ class Bandit(SavedBandit):
     def from_bytes(cls, data: bytes, name: str = "data") -> Self:
         """Return a bandit that `to_bytes` gave."""
         parts = unpack_bandit(data, name)
-        bandit = cls.from_settings(settings_of(parts, name))
         try:
+            bandit = cls.from_settings(settings_of(parts, name))
             restore_bandit(bandit, parts, name)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except DamagedFileError:
+            raise
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
         return bandit
 

@@ -15,6 +15,7 @@ from bandit_forest.policy import Policy, missing_names
 __all__ = [
     "all_parameters",
     "check_other_policy",
+    "check_parameters",
     "engine_of",
     "forest_arguments",
     "make_forest",
@@ -39,6 +40,12 @@ def make_forest(
         action_names=action_names,
         **forest_arguments(parameters),
     )
+
+
+def check_parameters(forest: object, owner: str) -> None:
+    """Refuse parameters of a forest that are no mapping."""
+    if forest is not None and not isinstance(forest, Mapping):
+        refuse("forest", owner, "a mapping from parameters of the forest to values, such as {'n_trees': 20}", forest)
 
 
 def check_other_policy(make: object, forest: Mapping[str, Any] | None) -> None:

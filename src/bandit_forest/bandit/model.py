@@ -118,8 +118,13 @@ class Model:
         for row, context in enumerate(contexts):
             if isinstance(context, bytes) and (row < n_first or not self.schema.holds(context)):
                 refuse("decisions", "Bandit.learn_many", f"decisions of this bandit; row {row} is wrong", context)
-        schema = self.schema_after(contexts[:n_first])
         checked = list(contexts)
+        for row, context in enumerate(contexts[:n_first]):  # it may be that of another bandit
+            try:
+                checked[row] = self.read(context)
+            except FeatureError as error:
+                raise error.at(row=row) from None
+        schema = self.schema_after(checked[:n_first])
         for row in range(n_first, len(contexts)):
             if isinstance(context := checked[row], dict):
                 try:
@@ -182,6 +187,7 @@ class Model:
     def learn(self, lesson: Lesson) -> None:
         """Learn one lesson; while the schema is learned it waits."""
         if self.policy is None:
+            self.schema_after([lesson.context])  # what is refused is refused before anything is learned
             if self._warm_up_rule == "lessons":
                 self.warm_up_contexts.append(self._warm_up_context(lesson.context))
             self.warm_up_lessons.append(lesson)

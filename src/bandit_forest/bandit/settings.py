@@ -16,6 +16,7 @@ from bandit_forest.bandit.features.kinds import (
     feature_from_json,
     feature_to_json,
 )
+from bandit_forest.bandit.features.learned_kinds import check_names
 from bandit_forest.bandit.forests import all_parameters, engine_of, takes_order
 from bandit_forest.bandit.model import WarmUpRule
 from bandit_forest.bandit.rewards import RewardRange
@@ -100,7 +101,7 @@ class BanditSettings:
         return cls(
             features=None if features is None else {name: feature_from_json(feature) for name, feature in features},
             rewards=RewardRange(*saved["reward_range"]),
-            capacity=saved["capacity"],
+            capacity=ActionRegistry.capacity_for(0, saved["capacity"], "a saved bandit"),
             warm_up_events=saved["warm_up_events"],
             warm_up_rule=saved["warm_up_rule"],
             forest=saved["forest"],
@@ -132,6 +133,7 @@ def declared_features(
             made[name] = default_feature(feature, ordered=ordered)
         else:
             refuse("features", owner, rule, {name: feature})
+    check_names({name: feature.kind for name, feature in made.items()})
     return made
 
 

@@ -339,7 +339,7 @@ def test_a_lesson_that_contradicts_those_before_it_changes_nothing():
     other = bandit.decide({"age": 1, "new": True}, actions=[{"id": 1, "price": "dear"}])
     bandit.learn(plain, reward=1.0)
     before = bandit.to_bytes()
-    with pytest.raises(InvalidArgumentError, match="'price' of the context must be numeric"):
+    with pytest.raises(InvalidArgumentError, match="'price' of the action in row 0 must be numeric"):
         bandit.learn(other, reward=1.0)
     assert bandit.to_bytes() == before
 
@@ -402,3 +402,14 @@ def test_parameters_are_checked():
         PairBandit(forest={"n_actions": 3})
     with pytest.raises(InvalidArgumentError, match="must wait for"):
         PairBandit().importance()
+
+
+def test_decisions_of_another_bandit_are_refused_also_in_the_warm_up(bandit):
+    context, actions = event(np.random.default_rng(5))
+    foreign = bandit.decide(context, actions=actions)
+    young = PairBandit(warm_up_events=3, forest=FOREST)
+    before = young.to_bytes()
+    for learn in (lambda: young.learn(foreign, 1.0), lambda: young.learn_many([foreign], [1.0])):
+        with pytest.raises(InvalidArgumentError, match="one of this bandit"):
+            learn()
+    assert young.to_bytes() == before

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bandit_forest.bandit.features.kinds import (
+    OTHER_LABEL,
     TIME_PARTS,
     BooleanFeature,
     CategoricalFeature,
@@ -31,7 +32,7 @@ def fit_labels(name: str, feature: Feature, contexts: Sequence[Context]) -> Feat
     """Return a feature of labels with the labels of the first contexts, and any other feature as it is."""
     if not isinstance(feature, LabelsFeature) or feature.labels is not None:
         return feature
-    counts = Counter(label for context in contexts for label in context.get(name) or ())
+    counts = Counter(label for context in contexts for label in context.get(name) or () if label != OTHER_LABEL)
     frequent = [label for label, _ in counts.most_common(feature.max_values)]
     return replace(feature, labels=tuple(sorted(frequent)) or ("(none)",), open=True)
 

@@ -27,6 +27,8 @@ __all__ = [
 FINITE = -1e300, 1e300
 TIME_PARTS = {"hour": range(24), "weekday": range(7), "month": range(1, 13)}
 """The parts of a moment, each with the numbers that it takes."""
+OTHER_LABEL = "another label"
+"""What an open feature of labels calls all labels that have no variable."""
 N_BINS = 5
 """Number of bins of a number that nobody has declared, for policies that take binary variables only."""
 
@@ -190,6 +192,8 @@ class LabelsFeature:
         _check_bool(self.missing, "missing", owner)
         if self.labels is not None:
             object.__setattr__(self, "labels", _check_values(self.labels, "labels", owner, (str,)))
+            if self.open and OTHER_LABEL in self.labels:
+                refuse("labels", owner, f"without '{OTHER_LABEL}', the name of all other labels", self.labels)
 
     @property
     def is_learned(self) -> bool:

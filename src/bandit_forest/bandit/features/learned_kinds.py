@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any, Self
 
 from bandit_forest.bandit.errors import FeatureError
-from bandit_forest.bandit.features.kinds import Feature, default_feature
+from bandit_forest.bandit.features.kinds import TIME_PARTS, Feature, default_feature
 from bandit_forest.bandit.features.values import LARGEST, moment, plain
 
-__all__ = ["LearnedKinds"]
+__all__ = ["LearnedKinds", "check_names", "kind_of"]
 
 
 class LearnedKinds:
@@ -80,7 +80,30 @@ Got 'old' instead.
             if kind is not None and known is not None and kind != known:
                 raise FeatureError(name, f"{known}, as in the events before", value)
             told[name] = known or kind
+        check_names(self._kinds | told)
         return told
+
+
+def check_names(kinds: Mapping[str, str | None]) -> None:
+    """Refuse a feature that is named like a variable which a feature of times or labels makes.
+
+    Examples
+    --------
+    >>> check_names({"when": "time", "when hour": "numeric"})
+    Traceback (most recent call last):
+        ...
+    bandit_forest.bandit.errors.FeatureError: The 'when hour' of the context must be renamed, since 'when' makes a \
+variable of this name. Got 'numeric' instead.
+    """
+    for name, kind in kinds.items():
+        made: Iterable[str] = ()
+        if kind == "time":
+            made = (f"{name} {part}" for part in TIME_PARTS)
+        elif kind == "labels":
+            made = (other for other in kinds if other.startswith(f"{name} has ") or other == f"{name} is missing")
+        for other in made:
+            if other in kinds:
+                raise FeatureError(other, f"renamed, since '{name}' makes a variable of this name", kinds[other])
 
 
 def kind_of(name: str, given: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import NoneType
 from typing import Any
@@ -37,27 +37,45 @@ class Table:
         Their length.
     first_row
         Number of the first row in what was given.
+    given
+        The names that each row has, where the table is made of mappings; None: all of them.
     """
 
-    def __init__(self, columns: dict[str, Values], n_rows: int, *, first_row: int = 0) -> None:
+    def __init__(
+        self,
+        columns: dict[str, Values],
+        n_rows: int,
+        *,
+        first_row: int = 0,
+        given: Sequence[Container[str]] | None = None,
+    ) -> None:
         self.columns = columns
         self.n_rows = n_rows
         self.first_row = first_row
+        self._given = given
 
     def without(self, names: Iterable[str]) -> Table:
         """Return the table without some columns."""
         left_out = set(names)
         columns = {name: values for name, values in self.columns.items() if name not in left_out}
-        return Table(columns, self.n_rows, first_row=self.first_row)
+        return Table(columns, self.n_rows, first_row=self.first_row, given=self._given)
 
     def rows(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
         """Return some rows as dicts of plain values."""
-        return [{name: plain(values[number]) for name, values in self.columns.items()} for number in numbers]
+        return [
+            {
+                name: plain(values[number])
+                for name, values in self.columns.items()
+                if self._given is None or name in self._given[number]
+            }
+            for number in numbers
+        ]
 
     def part(self, start: int) -> Table:
         """Return the rows from a number on."""
         columns = {name: values[start:] for name, values in self.columns.items()}
-        return Table(columns, self.n_rows - start, first_row=self.first_row + start)
+        given = None if self._given is None else self._given[start:]
+        return Table(columns, self.n_rows - start, first_row=self.first_row + start, given=given)
 
 
 def read_table(rows: Any, owner: str) -> Table:
@@ -67,7 +85,8 @@ def read_table(rows: Any, owner: str) -> Table:
     elif isinstance(rows, Sequence) and not isinstance(rows, str):
         contexts = [_context(row, number) for number, row in enumerate(rows)]
         names = dict.fromkeys(name for context in contexts for name in context)
-        return Table({name: [context.get(name) for context in contexts] for name in names}, len(contexts))
+        columns = {name: [context.get(name) for context in contexts] for name in names}
+        return Table(columns, len(contexts), given=contexts)
     else:
         columns = frame_columns(rows, owner, _RULE, _series_values)
     lengths = {len(values) for values in columns.values()}
@@ -97,7 +116,9 @@ def _checked(feature: Feature, values: Values, clean: Clean) -> NDArray[Any]:
     """Return a column with clean values: by its distinct values where it has few types, else value by value."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf" and isinstance(feature, NumericFeature):
         return _checked_numbers(feature, values.astype(np.float64), clean)
-    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    listed = list(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "mM":  # whose elements may become ints
+        listed = values.tolist()
     types = set(map(type, listed))
     if isinstance(feature, NumericFeature) and types <= {int, float, NoneType}:
         with suppress(OverflowError):  # an int beyond all floats is refused below, with its row

@@ -13,6 +13,7 @@ import numpy as np
 
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import (
+    OTHER_LABEL,
     BooleanFeature,
     CategoricalFeature,
     Feature,
@@ -63,6 +64,8 @@ def plain(value: Any) -> Any:
         return None
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()
+    if isinstance(value, np.timedelta64):
+        return value  # no number, though `item` may make one of it
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray) and value.ndim == 1:
@@ -71,6 +74,8 @@ def plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=str)  # in one order, whatever the hashes of this process are
+    if isinstance(value, list):
+        return value.copy()  # its owner may change it
     return value
 
 
@@ -138,7 +143,7 @@ def expanded(feature: LabelsFeature | TimeFeature, name: str, value: Any) -> dic
     labels, known = value or (), feature.labels or ()
     columns: dict[str, Any] = {f"{name} has {label}": label in labels for label in known}
     if feature.is_open:
-        columns[f"{name} has another label"] = any(label not in known for label in labels)
+        columns[f"{name} has {OTHER_LABEL}"] = any(label not in known for label in labels)
     if feature.missing:
         columns[f"{name} is missing"] = value is None
     return columns

@@ -24,7 +24,7 @@ def decide_many(bandit: PairBandit, rows: Any, event: str, keys: Sequence[int | 
     """Decide the events of a table in their order."""
     owner = "PairBandit.decide_many"
     table = read_table(rows, owner)
-    if event not in table.columns:
+    if not isinstance(event, str) or event not in table.columns:
         refuse("event", owner, "the name of a column of the rows", event)
     names = set(bandit.context_features)
     if not names:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import Feature
 from bandit_forest.bandit.features.values import as_context, plain
+from bandit_forest.bandit.forests import check_parameters
 from bandit_forest.bandit.locks import new_lock
 from bandit_forest.bandit.naming import importance_by_feature
 from bandit_forest.bandit.pairs import file, frames
@@ -77,12 +78,14 @@ class PairBandit(SavedBandit):
         forest: Mapping[str, Any] | None = None,
     ) -> None:
         self.rewards = RewardRange.of(reward_range, "PairBandit")
-        if action_features is not None and ID in action_features:
+        offered = declared_features(action_features, "PairBandit")
+        if offered is not None and ID in offered:
             refuse("action_features", "PairBandit", f"without '{ID}', which names an action", action_features)
+        check_parameters(forest, "PairBandit")
         self._lock = new_lock()
         self.model = PairModel(
             context_features=declared_features(context_features, "PairBandit"),
-            action_features=declared_features(action_features, "PairBandit"),
+            action_features=offered,
             warm_up_events=check_int(warm_up_events, "warm_up_events", "PairBandit", high=_MOST_WARM_UP),
             forest={"seed": seed, **(forest or {})},
         )
@@ -226,6 +229,7 @@ class PairBandit(SavedBandit):
                     if known is not None:
                         refuse(name, owner, "left out with a decision, which knows it", known)
                 lesson = PairLesson(given.context, given.features, given.action, value, given.propensity)
+                (lesson,) = self.model.checked([lesson])
             else:
                 number, features = self.read_action(action, 0, owner)
                 share = check_propensity(propensity, owner)

@@ -12,6 +12,7 @@ from bandit_forest.bandit.features.schema import Schema
 from bandit_forest.bandit.features.values import as_context
 from bandit_forest.bandit.pairs.decisions import Read
 from bandit_forest.encoding import ContextEncoder
+from bandit_forest.errors import refuse
 
 __all__ = ["Side"]
 
@@ -88,9 +89,12 @@ class Side:
         kinds, schema, checked = self._kinds.copy(), self.schema, list(rows)
         for number, row in enumerate(rows):
             if number == n_first > 0:
-                schema = self._fitted(kinds, [*waiting, *rows[:n_first]])
+                schema = self._fitted(kinds, [*waiting, *checked[:n_first]])
+            if isinstance(row, bytes) and (number < n_first or not schema.holds(row)):
+                refuse("decision", "PairBandit.learn", f"one of this bandit; row {number} is of another", row)
             try:
                 if number < n_first:
+                    checked[number] = self.read(row)
                     self._note(kinds, row)
                 elif not isinstance(row, bytes):
                     checked[number] = schema.encode_plainly(row)
