@@ -35,15 +35,9 @@ _INSERT_OUTCOMES = f"""
 INSERT INTO outcomes (event_id, kind, reward, time)
 SELECT given.event_id, given.kind, given.reward, {_NOW}
 FROM json_to_recordset(%s) AS given (event_id text, kind text, reward float8)
-JOIN decisions USING (event_id, kind)
-ON CONFLICT DO NOTHING RETURNING event_id
-"""
-_INSERT_REWARDS = f"""
-INSERT INTO outcomes (event_id, kind, reward, time)
-SELECT given.event_id, given.kind, given.reward, {_NOW}
-FROM json_to_recordset(%s) AS given (event_id text, kind text, reward float8)
 JOIN decisions USING (event_id)
-WHERE decisions.kind = 'decide' AND decisions.time + %s >= {_NOW}
+WHERE given.kind = 'learn' AND decisions.kind = 'learn'
+    OR given.kind = 'reward' AND decisions.kind = 'decide' AND decisions.time + %s >= {_NOW}
 ON CONFLICT DO NOTHING RETURNING event_id
 """
 _INSERT_EXPIRIES = f"""
@@ -203,14 +197,9 @@ def insert_decisions(connection: Connection[Any], rows: Sequence[DecisionRow]) -
     return {row[0]: DecisionRow(*row) for row in found}
 
 
-def insert_learned(connection: Connection[Any], rows: Sequence[OutcomeRow]) -> set[str]:
-    """Store how events ended that were decided elsewhere; return those that were not known before."""
-    return {row[0] for row in connection.execute(_INSERT_OUTCOMES, (_json(rows),))}
-
-
-def insert_rewards(connection: Connection[Any], rewards: Sequence[OutcomeRow], window: float) -> set[str]:
-    """Store the rewards of events that wait; return the ids of these events."""
-    return {row[0] for row in connection.execute(_INSERT_REWARDS, (_json(rewards), window))}
+def insert_outcomes(connection: Connection[Any], rows: Sequence[OutcomeRow], window: float) -> set[str]:
+    """Store rewards of events that wait, and how events ended that were decided elsewhere; return whose are new."""
+    return {row[0] for row in connection.execute(_INSERT_OUTCOMES, (_json(rows), window))}
 
 
 def read_outcomes(connection: Connection[Any], ids: Sequence[str]) -> dict[str, tuple[str | None, float | None]]:

@@ -12,7 +12,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.journal.commits import Commit
-from bandit_forest.service.journal.entries import LEARN, REWARD
 from bandit_forest.service.operations.results import Answer
 from bandit_forest.service.replica import store
 from bandit_forest.service.replica.rows import DecisionRow, OutcomeRow
@@ -173,14 +172,13 @@ class Writer:
         items = [item for asked in group for item in asked.items]
         decisions = [item.decision for item in items if item.decision is not None]
         outcomes = [item.outcome for item in items if item.outcome is not None]
-        learned, rewards = ([row for row in outcomes if row.kind == kind] for kind in (LEARN, REWARD))
-        ids = [row.event_id for row in outcomes]
         with self._database.pool.connection() as connection, connection.transaction():
             known = store.insert_decisions(connection, decisions) if decisions else {}
-            ended = store.insert_learned(connection, learned) if learned else set()
-            if rewards:
-                ended |= store.insert_rewards(connection, rewards, self._project.reward.window_seconds)
-            return Answers(known=known, ended=ended, outcomes=store.read_outcomes(connection, ids) if ids else {})
+            if not outcomes:
+                return Answers(known=known, ended=set(), outcomes={})
+            ended = store.insert_outcomes(connection, outcomes, self._project.reward.window_seconds)
+            ids = [row.event_id for row in outcomes]
+            return Answers(known=known, ended=ended, outcomes=store.read_outcomes(connection, ids))
 
     def _tell_failure(self, group: list[Asked], error: Exception) -> None:
         if self.failure is None:
