@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from copy import deepcopy
 from typing import cast
 
@@ -12,6 +11,7 @@ from bandit_forest.service.errors import StorageError
 from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.journal import Journal
 from bandit_forest.service.replica.applying import apply_lessons
+from bandit_forest.service.replica.learner import Learner
 from bandit_forest.service.replica.rows import LessonRow
 from bandit_forest.service.replica.store import Database, on_one_line
 from bandit_forest.service.replica.writer import Writer
@@ -24,18 +24,17 @@ _AT_ONCE = 200  # lessons, so that decisions get their turn between
 class ReplicaContext(ServiceContext):
     """State of a replica, and the way to the database; used by one thread."""
 
-    def __init__(self, state: State, database: Database, writer: Writer, is_elected: Callable[[], bool]) -> None:
+    def __init__(self, state: State, database: Database, writer: Writer, learner: Learner) -> None:
         self.database = database
         self.writer = writer
-        self.waiting_count = 0
-        self._is_elected = is_elected
+        self.learner = learner
         self._fresh = time.monotonic()
         super().__init__(state, cast(Journal, writer), time.time)  # of which its operations ask how it is doing
 
     @property
     def n_waiting(self) -> int:
         """The number of events that wait in the database, as it was last counted."""
-        return self.waiting_count
+        return self.learner.n_waiting
 
     @property
     def staleness(self) -> float:
@@ -45,7 +44,7 @@ class ReplicaContext(ServiceContext):
     @property
     def is_learner(self) -> bool:
         """Whether this replica makes the lessons."""
-        return self._is_elected()
+        return self.learner.is_elected
 
     def fetch(self) -> tuple[float, list[LessonRow]]:
         """Return the next lessons and when they were asked for; called by any thread, one at a time."""

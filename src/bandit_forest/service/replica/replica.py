@@ -33,9 +33,8 @@ _COUNT_REST = 20  # times as long as counting took, so that it takes little of t
 class Replica:
     """A started replica: operations are applied to its `context`."""
 
-    def __init__(self, context: ReplicaContext, learner: Learner, engine: str) -> None:
+    def __init__(self, context: ReplicaContext, engine: str) -> None:
         self.context = context
-        self._learner = learner
         self._snapshots = SnapshotTaker(context, engine)
 
     @classmethod
@@ -50,9 +49,9 @@ class Replica:
         except BaseException:
             database.close()
             raise
-        context = ReplicaContext(state, database, writer, lambda: learner.is_elected)
+        context = ReplicaContext(state, database, writer, learner)
         context.snapshot_seq = snapshot_seq
-        replica = cls(context, learner, identity.engine)
+        replica = cls(context, identity.engine)
         try:
             context.catch_up()
             _follow_file(context)
@@ -63,7 +62,7 @@ class Replica:
 
     def stop(self) -> None:
         """Write what is queued, let another replica be elected, and close the connections."""
-        self._learner.stop()
+        self.context.learner.stop()
         self.context.writer.close()
         self.context.database.close()
 
@@ -84,8 +83,7 @@ class Replica:
     async def _count_waiting(self) -> float:
         """Count the events that wait, and keep a snapshot when one is due; return the seconds that counting took."""
         context, window, began = self.context, self.context.project.reward.window_seconds, time.monotonic()
-        context.waiting_count = await asyncio.to_thread(context.database.n_waiting, window)
-        self._learner.n_waiting = context.waiting_count
+        context.learner.n_waiting = await asyncio.to_thread(context.database.n_waiting, window)
         seconds = time.monotonic() - began
         if context.is_learner and self._snapshots.is_due:
             await asyncio.to_thread(self._snapshots.take(self._keep))
