@@ -71,8 +71,7 @@ def migrate(connection: Connection) -> None:
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         connection.execute("CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY)")
-        row = connection.execute("SELECT coalesce(max(number), 0) FROM migrations").fetchone()
-        assert row is not None
-        for number, statements in enumerate(MIGRATIONS[row[0] :], row[0] + 1):
+        n_done = len(connection.execute("SELECT number FROM migrations").fetchall())
+        for number, statements in enumerate(MIGRATIONS[n_done:], n_done + 1):
             connection.execute(statements.encode())
             connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
