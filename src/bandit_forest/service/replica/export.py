@@ -19,15 +19,15 @@ def read_events(project: Project) -> Iterator[Entry]:
     database = Database(project.storage)
     try:
         available = _available_by_version(database)
-        for seq, (decided, row, outcome, ended) in enumerate(database.events()):
+        for seq, (row, decided, kind, ended, reward) in enumerate(database.events()):
             chosen = (row.kind, row.event_id, row.action, row.propensity)
             forest = (row.forest_action, row.forest_propensity, row.forest_value)
             entry = Entry(seq, decided, *chosen, None, row.context, row.available or available(row), *forest)
             if row.kind == DECIDE:
                 yield entry
-            if outcome is not None and ended is not None:
-                end = Entry(seq, ended, outcome.kind, row.event_id) if row.kind == DECIDE else entry
-                yield end._replace(reward=outcome.reward)
+            if kind is not None and ended is not None:
+                end = Entry(seq, ended, kind, row.event_id) if row.kind == DECIDE else entry
+                yield end._replace(reward=reward)
     finally:
         database.close()
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LESSON_LOCK", "Database", "on_one_line"]
 
 LESSON_LOCK = 0x42464C6E  # of this package's advisory locks, the one of the learner
+_KEPT = 2  # snapshots
 _SECONDS = 3  # to connect, and to wait for a connection
 _NOW = "extract(epoch FROM clock_timestamp())::double precision"
 _BEGUN = "extract(epoch FROM statement_timestamp())::double precision"  # the same for all rows: an index serves it
@@ -138,18 +139,16 @@ class Database:
             cursor.execute(f"SELECT {_DECISION} FROM decisions WHERE kind = 'decide' ORDER BY version")
             yield from (DecisionRow(*row) for row in cursor)
 
-    def events(self) -> Iterator[tuple[float, DecisionRow, OutcomeRow | None, float | None]]:
-        """Yield all events: when and how decided, how and when ended; those that ended first come first."""
+    def events(self) -> Iterator[tuple[DecisionRow, float, str | None, float | None, float | None]]:
+        """Yield how and when events were decided and how they ended: kind, time and reward; the first to end first."""
         columns = ", ".join(f"d.{name}" for name in DecisionRow._fields)
         with self.pool.connection() as connection, connection.transaction(), connection.cursor("events") as cursor:
             cursor.execute(
-                f"SELECT d.time, o.time, o.kind, o.reward, {columns} FROM decisions d "
+                f"SELECT d.time, o.kind, o.time, o.reward, {columns} FROM decisions d "
                 "LEFT JOIN outcomes o USING (event_id) ORDER BY o.time, d.time"
             )
-            for decided, ended, kind, reward, *row in cursor:
-                decision = DecisionRow(*row)
-                outcome = None if kind is None else OutcomeRow(decision.event_id, kind, reward)
-                yield decided, decision, outcome, ended
+            for decided, kind, ended, reward, *row in cursor:
+                yield DecisionRow(*row), decided, kind, ended, reward
 
     def action_changes(self, kinds: Sequence[str]) -> list[tuple[int, str, str]]:
         """Return the lessons of some kinds that changed actions, in their order: version, kind and action."""
@@ -178,13 +177,13 @@ class Database:
             if row is not None:
                 yield row
 
-    def keep_snapshot(self, version: int, state: bytes, bandit: bytes, *, n_kept: int = 2) -> None:
+    def keep_snapshot(self, version: int, state: bytes, bandit: bytes) -> None:
         """Store a snapshot, and remove those that are too old."""
         with self.pool.connection() as connection, connection.transaction():
             query = f"INSERT INTO snapshots VALUES (%s, {_NOW}, %s, %s) ON CONFLICT DO NOTHING"
             connection.execute(query, (version, state, bandit), binary=True)
-            newest = "SELECT version FROM snapshots ORDER BY version DESC LIMIT %s"
-            connection.execute(f"DELETE FROM snapshots WHERE version NOT IN ({newest})", (n_kept,))
+            newest = f"SELECT version FROM snapshots ORDER BY version DESC LIMIT {_KEPT}"
+            connection.execute(f"DELETE FROM snapshots WHERE version NOT IN ({newest})")
 
 
 def insert_decisions(connection: Connection[Any], rows: Sequence[DecisionRow]) -> dict[str, DecisionRow]:
