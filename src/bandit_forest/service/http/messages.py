@@ -28,7 +28,6 @@ _HEADERS = {
     "too_many_connections": _RETRY,
 }
 _STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
-_date = (0.0, b"")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -152,7 +151,7 @@ def response_head(response: Response, *, keep_alive: bool) -> bytes:
     """
     end = b"\r\n" if keep_alive else b"connection: close\r\n\r\n"
     line, length = _STATUS_LINES[response.status], len(response.body)
-    return b"%b%b%bcontent-length: %d\r\n%b" % (line, _date_header(), response.headers, length, end)
+    return b"%b%b%bcontent-length: %d\r\n%b" % (line, _date_header(int(time())), response.headers, length, end)
 
 
 def head_without_upgrade(method: bytes, target: bytes, version: str, headers: dict[bytes, bytes]) -> bytes:
@@ -164,12 +163,9 @@ def head_without_upgrade(method: bytes, target: bytes, version: str, headers: di
     return b"\r\n".join([line, *kept, b"", b""])
 
 
-def _date_header() -> bytes:
-    global _date
-    now = monotonic()
-    if now - _date[0] >= 1.0 or not _date[1]:
-        _date = now, f"date: {format_date_time(time())}\r\n".encode()
-    return _date[1]
+@lru_cache(maxsize=1)
+def _date_header(second: int) -> bytes:
+    return f"date: {format_date_time(second)}\r\n".encode()
 
 
 @lru_cache
