@@ -76,23 +76,18 @@ class Reply:
     Parameters
     ----------
     answer
-        A typed answer, a document, or a response as it is.
+        A typed answer, a document, a refusal, or a response as it is.
     commit
         Commit that the response waits for; None: nothing.
-    error
-        Error that the reply reports; None: success.
     headers
         Other headers of a refusal, such as the methods that are allowed.
     """
 
-    __slots__ = ("_answer", "_commit", "_error", "_headers")
+    __slots__ = ("_answer", "_commit", "_headers")
 
-    def __init__(
-        self, answer: Any, commit: Commit | None = None, error: ServiceError | None = None, headers: bytes = b""
-    ) -> None:
+    def __init__(self, answer: Any, commit: Commit | None = None, headers: bytes = b"") -> None:
         self._answer = answer
         self._commit = commit
-        self._error = error
         self._headers = headers
 
     def when_ready(self, call: Callable[[], None]) -> None:
@@ -102,20 +97,19 @@ class Reply:
 
     def response(self) -> Response:
         """Return the response, once it may be sent; when its commit was refused, that is the answer."""
-        error = self._error
+        answer = self._answer
         if self._commit is not None:
             try:
-                if not self._commit.outcome() and error is None:
-                    self._answer.durable = False
+                if not self._commit.outcome() and not isinstance(answer, ServiceError):
+                    answer.durable = False
             except ServiceError as refused:
-                error, self._answer = refused, refusal(refused)
-        if isinstance(self._answer, Response):
-            return self._answer
-        body = _encode(self._answer)
-        if error is None:
-            return Response(body)
-        headers = _HEADERS.get(error.code, _JSON) + self._headers
-        return Response(body, error.status, headers, error.code)
+                answer = refused
+        if isinstance(answer, Response):
+            return answer
+        if not isinstance(answer, ServiceError):
+            return Response(_encode(answer))
+        headers = _HEADERS.get(answer.code, _JSON) + self._headers
+        return Response(_encode(refusal(answer)), answer.status, headers, answer.code)
 
 
 class LaterReply(Reply):
@@ -138,7 +132,7 @@ class LaterReply(Reply):
 
 def refuse(error: ServiceError, headers: bytes = b"") -> Reply:
     """Return the reply of a refusal."""
-    return Reply(refusal(error), error.commit, error, headers)
+    return Reply(error, error.commit, headers)
 
 
 def response_head(response: Response, *, keep_alive: bool) -> bytes:
