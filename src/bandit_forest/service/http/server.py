@@ -8,7 +8,6 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.service.config.access import Server
@@ -16,10 +15,9 @@ from bandit_forest.service.config.project import Project
 from bandit_forest.service.http.application import DecisionApplication
 from bandit_forest.service.http.background import run_background
 from bandit_forest.service.http.connection import Connection
+from bandit_forest.service.http.replica_endpoints import REPLICA_ENDPOINTS
 from bandit_forest.service.recovery.start import Service
-
-if TYPE_CHECKING:
-    from bandit_forest.service.replica.replica import Replica
+from bandit_forest.service.replica.replica import Replica
 
 __all__ = ["HttpServer", "serve"]
 
@@ -32,7 +30,7 @@ def serve(project: Project, *, started: Callable[[str], object]) -> None:
     As soon as requests are taken, `started` is called with the address.
     """
     with _bind(project.server) as listener:
-        service = _start(project)
+        service = Replica.start(project) if project.storage.is_shared else Service.start(project)
         _collect_garbage_rarely()
         host, port = listener.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -66,8 +64,6 @@ class HttpServer:
         if isinstance(service, Service):
             application, work = DecisionApplication(service.context), run_background(service)
         else:
-            from bandit_forest.service.http.replica_endpoints import REPLICA_ENDPOINTS
-
             application, work = DecisionApplication(service.context, REPLICA_ENDPOINTS), service.run_background()
         background = asyncio.create_task(work)
         try:
@@ -91,14 +87,6 @@ class HttpServer:
         until = asyncio.get_running_loop().time() + _STOP_SECONDS
         while self._connections and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(0.01)
-
-
-def _start(project: Project) -> Service | Replica:
-    if not project.storage.is_shared:
-        return Service.start(project)
-    from bandit_forest.service.replica.replica import Replica
-
-    return Replica.start(project)
 
 
 def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
