@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import monotonic
 
-from bandit_forest.service.dashboard.files import page_files
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
 from bandit_forest.service.http.authentication import Access
@@ -13,7 +12,7 @@ from bandit_forest.service.http.endpoints import ENDPOINTS, OFFERED_ENDPOINTS, E
 from bandit_forest.service.http.messages import Reply, Request, Response, refuse
 from bandit_forest.service.http.metrics import Measures
 from bandit_forest.service.http.openapi import describe
-from bandit_forest.service.http.pages import Page
+from bandit_forest.service.http.pages import read_pages
 from bandit_forest.service.http.read_endpoints import ReadEndpoint, read_endpoints
 
 __all__ = ["DecisionApplication"]
@@ -40,7 +39,7 @@ class DecisionApplication:
         self._posts = {endpoint.path: JsonEndpoint(endpoint, context) for endpoint in endpoints}
         self.measures = Measures(self._posts)
         self._gets = {endpoint.path: endpoint for endpoint in read_endpoints(context, self.measures)}
-        self._pages = {path: Page(content, media_type) for path, (content, media_type) in page_files().items()}
+        self._pages = read_pages()
         readable = (path for path, endpoint in self._gets.items() if endpoint.is_public)
         self._public = frozenset({*readable, *self._pages})
         self._access = Access(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from importlib.resources import files
+from mimetypes import guess_type
 
 from bandit_forest.service.http.messages import Response
 
-__all__ = ["Page"]
+__all__ = ["Page", "read_pages"]
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -35,3 +37,13 @@ class Page:
         if if_none_match == self._tag:
             return Response(b"", 304, self._headers)
         return Response(self._content, 200, self._headers)
+
+
+def read_pages() -> dict[str, Page]:
+    """Return the files of the page by path; the index is at '/'."""
+    found: dict[str, Page] = {}
+    for file in files("bandit_forest.service.dashboard").joinpath("page").iterdir():
+        media_type = guess_type(file.name)[0] or "application/octet-stream"
+        shown = f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
+        found["/" if file.name == "index.html" else f"/{file.name}"] = Page(file.read_bytes(), shown)
+    return found
