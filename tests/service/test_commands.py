@@ -140,12 +140,20 @@ def test_verify_tells_what_is_equal(run, used):
     assert "byte for byte" in run("verify", used)
 
 
-@pytest.mark.parametrize("absent", ["httptools", "msgspec", "prometheus_client"])
-def test_without_the_extra_the_cure_is_told(tmp_path, absent):
+@pytest.mark.parametrize(
+    ("absent", "words", "extra"),
+    [
+        ("httptools", ["serve"], "service"),
+        ("msgspec", ["serve"], "service"),
+        ("prometheus_client", ["serve"], "service"),
+        ("httpx", ["actions", "list"], "client"),
+    ],
+)
+def test_without_the_extra_the_cure_is_told(tmp_path, absent, words, extra):
     script = f"import sys; sys.modules['{absent}'] = None; from bandit_forest.cli import main; main()"
-    command = [sys.executable, "-c", script, "serve", str(write_project(tmp_path))]
+    command = [sys.executable, "-c", script, *words, str(write_project(tmp_path))]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "pip install 'bandit-forest[service]'" in ended.stderr
+    assert f"pip install 'bandit-forest[{extra}]'" in ended.stderr
     assert ended.returncode == 1
 
 

@@ -48,7 +48,7 @@ def init(
     ] = None,
 ) -> None:
     """Write a commented example of a project file, or one that fits a saved bandit."""
-    with _service_extra():
+    with _extra("service"):
         from bandit_forest.service.config.project_file import example_project
         from bandit_forest.service.config.project_for_bandit import project_for_bandit
 
@@ -71,7 +71,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve decisions over HTTP until stopped."""
-    with _service_extra():
+    with _extra("service"):
         from msgspec.structs import replace
 
         from bandit_forest.service.http import server
@@ -92,7 +92,7 @@ def export(
     """Write the whole history as a Parquet file, one row per event."""
     if table.suffix.lower() != ".parquet":
         refuse("table", "bandit-forest export", "a file name that ends in .parquet, its only format", str(table))
-    with _service_extra():
+    with _extra("service"):
         from bandit_forest.service.recovery.export import export_journal
 
     loaded, entries = _load(project), None
@@ -108,7 +108,7 @@ def backup(
     project: ProjectFile = _FILE,
 ) -> None:
     """Copy journal and snapshot, also while the service runs."""
-    with _service_extra():
+    with _extra("service"):
         from bandit_forest.service.recovery.backup import back_up
 
     loaded = _load(project)
@@ -123,7 +123,7 @@ def backup(
 
 def verify(project: ProjectFile = _FILE) -> None:
     """Rebuild the forest from the whole journal, and compare it with the one that a start would recover."""
-    with _service_extra():
+    with _extra("service"):
         from bandit_forest.service.recovery.verify import verify as verify_folder
 
     loaded = _load(project)
@@ -141,7 +141,7 @@ def migrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Report only, and write nothing.")] = False,
 ) -> None:
     """Write the journal of a project again, by the definition of another."""
-    with _service_extra():
+    with _extra("service"):
         from bandit_forest.service.recovery.migrate import migrate as migrate_journal
 
     def tell(n_read: int, n_entries: int) -> None:
@@ -187,7 +187,7 @@ def remove(name: ActionName, project: ProjectFile = _FILE, address: Address = No
 @contextmanager
 def _client(project: Path, address: str | None) -> Iterator[Client]:
     """Lend a client of a project's running service, with the first key for administration that is at hand."""
-    with _service_extra():
+    with _extra("client"):
         import httpx
 
     from bandit_forest.client import Client
@@ -213,17 +213,16 @@ def _load_bandit(file: Path) -> Bandit | PairBandit:
 
 
 def _load(project: Path) -> Project:
-    with _service_extra():
+    with _extra("service"):
         from bandit_forest.service.config.project_file import load_project
 
     return load_project(project)
 
 
 @contextmanager
-def _service_extra() -> Iterator[None]:
-    """Raise `MissingExtraError` with the cure when an import needs a package that is not installed."""
+def _extra(name: str) -> Iterator[None]:
+    """Raise `MissingExtraError` with the cure when an import needs a package of an extra that is not installed."""
     try:
         yield
     except ImportError as error:
-        cure = "pip install 'bandit-forest[service]'"
-        raise MissingExtraError(f"The service needs {error.name}: {cure}.") from error
+        raise MissingExtraError(f"The {name} needs {error.name}: pip install 'bandit-forest[{name}]'.") from error
