@@ -26,16 +26,13 @@ _BEGUN = "extract(epoch FROM statement_timestamp())::double precision"  # the sa
 _DECISION = ", ".join(DecisionRow._fields)
 _INSERT_DECISIONS = f"""
 INSERT INTO decisions ({_DECISION}, time) SELECT {_DECISION}, {_NOW}
-FROM json_to_recordset(%s) AS given (
-    event_id text, kind text, version bigint, model_version bigint, action text, propensity float8, n_available integer,
-    fingerprint bigint, context text, available text, forest_action text, forest_propensity float8, forest_value float8
-)
+FROM json_populate_recordset(NULL::decisions, %s)
 ON CONFLICT DO NOTHING RETURNING event_id
 """
 _INSERT_OUTCOMES = f"""
 INSERT INTO outcomes (event_id, kind, reward, time)
 SELECT given.event_id, given.kind, given.reward, {_NOW}
-FROM json_to_recordset(%s) AS given (event_id text, kind text, reward float8)
+FROM json_populate_recordset(NULL::outcomes, %s) AS given
 JOIN decisions USING (event_id)
 WHERE given.kind = 'learn' AND decisions.kind = 'learn'
     OR given.kind = 'reward' AND decisions.kind = 'decide' AND decisions.time + %s >= {_NOW}
