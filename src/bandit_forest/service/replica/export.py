@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.journal.entries import DECIDE, Entry
@@ -34,15 +35,13 @@ def read_events(project: Project) -> Iterator[Entry]:
 
 def _available_by_version(database: Database) -> Callable[[DecisionRow], str | None]:
     """Return a function from a decision to the actions that were enabled then; None where its own is none of them."""
-    enabled, versions, texts = EnabledActions(), [], []
+    enabled, changes = EnabledActions(), [(0, "", frozenset[str]())]
     for version, kind, name in database.action_changes(CHANGES):
         enabled.change(kind, name)
-        versions.append(version)
-        texts.append((enabled.text, frozenset(enabled.names)))
+        changes.append((version, enabled.text, frozenset(enabled.names)))
 
     def available(row: DecisionRow) -> str | None:
-        number = bisect_right(versions, row.version) - 1
-        text, names = texts[number] if number >= 0 else ("", frozenset())
+        _, text, names = changes[bisect_right(changes, row.version, key=itemgetter(0)) - 1]
         return text if row.action in names else None
 
     return available
