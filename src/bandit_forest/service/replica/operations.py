@@ -6,7 +6,7 @@ is answered, so that a request which is repeated at another replica gets the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar
@@ -43,7 +43,7 @@ from bandit_forest.service.operations.results import (
 from bandit_forest.service.replica.answers import fill_decision, fill_learned, fill_reward, make_answer
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.rows import DecisionRow, OutcomeRow
-from bandit_forest.service.replica.writer import Answers, Asked, Item, Stored
+from bandit_forest.service.replica.writer import Answers, Asked, Item
 
 __all__ = ["decide", "decide_many", "learn", "learn_many", "reward", "reward_many"]
 
@@ -64,8 +64,7 @@ def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidReq
     """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
     service.check_storage()
     checked = each(items, "events", lambda item: _check(service, item))
-    answers, commit = _together(service, _draw(service, checked), "events")
-    return Result(DecisionBatch(answers), commit)
+    return _together(service, _draw(service, checked), "events", DecisionBatch)
 
 
 def reward(service: ReplicaContext, request: RewardRequest) -> Result[Rewarded]:
@@ -78,8 +77,7 @@ def reward_many(service: ReplicaContext, items: Iterable[RewardRequest | Invalid
     """Store a batch of rewards: each item is answered or refused on its own, and all share one commit."""
     service.check_storage()
     checked = each(items, "rewards", lambda item: _rewarded(service, item))
-    answers, commit = _together(service, checked, "rewards")
-    return Result(RewardedBatch(answers), commit)
+    return _together(service, checked, "rewards", RewardedBatch)
 
 
 def learn(service: ReplicaContext, request: LearnRequest) -> Result[Learned]:
@@ -92,8 +90,7 @@ def learn_many(service: ReplicaContext, items: Iterable[LearnRequest | InvalidRe
     """Learn a batch of events that were decided elsewhere."""
     service.check_storage()
     checked = each(items, "events", lambda item: _learned(service, item))
-    answers, commit = _together(service, checked, "events")
-    return Result(LearnedBatch(answers), commit)
+    return _together(service, checked, "events", LearnedBatch)
 
 
 def _alone(service: ReplicaContext, item: Item[_Answer]) -> Result[_Answer]:
@@ -101,10 +98,10 @@ def _alone(service: ReplicaContext, item: Item[_Answer]) -> Result[_Answer]:
 
 
 def _together(
-    service: ReplicaContext, checked: Sequence[Item[Any] | Refusal], field: str
-) -> tuple[list[Answer | Refusal], Stored]:
-    """Have a batch stored; the answers returned are settled before their commit ends."""
-    answers = [one if isinstance(one, Refusal) else one.answer for one in checked]
+    service: ReplicaContext, checked: Sequence[Item[Any] | Refusal], field: str, kind: Callable[[list[Any]], _Answer]
+) -> Result[_Answer]:
+    """Have a batch stored, and return its answer, whose items are settled before its commit ends."""
+    answers: list[Answer | Refusal] = [one if isinstance(one, Refusal) else one.answer for one in checked]
 
     def then(told: Answers) -> None:
         for number, item in enumerate(checked):
@@ -115,7 +112,7 @@ def _together(
                     answers[number] = refusal(error.within(f"$.{field}[{number}]"))
 
     items = [one for one in checked if isinstance(one, Item)]
-    return answers, service.writer.ask(Asked(items=items, then=then))
+    return Result(kind(answers), service.writer.ask(Asked(items=items, then=then)))
 
 
 def _check(service: ReplicaContext, request: DecideItem) -> NewEvent:
