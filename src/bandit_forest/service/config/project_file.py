@@ -1,4 +1,4 @@
-"""The project file: TOML in, a `Project` out, or a refusal with the line and the cure."""
+"""The project file: TOML as input, a `Project` as output, or a refusal with the line and a remedy."""
 
 from __future__ import annotations
 
