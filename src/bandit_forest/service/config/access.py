@@ -43,7 +43,7 @@ class Keys(Table, frozen=True):
                 refuse(name, "[keys]", "a list of texts 'env:NAME' or 'sha256:' and 64 hexadecimal digits", "...")
 
     def digests(self, environment: Mapping[str, str] = os.environ) -> dict[str, tuple[bytes, ...]]:
-        """Return the SHA-256 digests of the keys for "decide" and for "admin", none of which may be both."""
+        """Return the SHA-256 digests of the keys for "decide" and for "admin"; a key must not have both roles."""
         listed = {"decide": self.decide, "admin": self.admin}
         made = {name: tuple(_digest(key, name, environment) for key in keys) for name, keys in listed.items()}
         if {*made["decide"]} & {*made["admin"]}:

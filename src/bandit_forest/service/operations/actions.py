@@ -1,4 +1,4 @@
-"""Actions that come and go while the service runs."""
+"""Changes of actions while the service runs."""
 
 from __future__ import annotations
 

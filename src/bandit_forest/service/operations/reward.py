@@ -1,4 +1,4 @@
-"""Rewards are learned: of events that wait, and of events decided elsewhere."""
+"""Learning of rewards of waiting events, and of events that were decided elsewhere."""
 
 from __future__ import annotations
 
