@@ -1,4 +1,4 @@
-// The inputs of a linear model that are one: the set variables of a context, and last a constant.
+// The inputs of a linear model that are 1: the set variables of a context, and last a constant.
 #pragma once
 
 #include <cassert>
@@ -15,7 +15,7 @@ class Inputs {
    public:
     explicit Inputs(std::size_t n_variables) : n_variables_(n_variables), packed_(words_for(n_variables)) {}
 
-    // Gives the places of the ones in increasing order, until the next call.
+    // Returns the positions of the ones in increasing order, valid until the next call.
     std::span<const std::uint32_t> of(std::span<const std::uint8_t> context) {
         assert(context.size() == n_variables_);
         pack(context, packed_);

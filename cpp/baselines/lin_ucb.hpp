@@ -1,4 +1,4 @@
-// LinUCB (Li, Chu, Langford and Schapire 2010): ridge regression for each action, played with optimism.
+// LinUCB (Li, Chu, Langford and Schapire 2010): ridge regression for each action, and upper confidence bounds.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ namespace bandit_forest {
 class LinUcb {
    public:
     struct Settings {
-        std::size_t n_variables;      // next to the constant input
+        std::size_t n_variables;      // without the constant input
         std::size_t n_actions;
-        double width;                 // standard deviations of optimism, α in the article
+        double width;                 // standard deviations that are added to a prediction, α in the article
         double ridge;                 // added to the diagonals of the Gram matrices
         std::uint64_t refresh_every;  // updates of an action between two exact inversions
     };
@@ -52,11 +52,11 @@ class LinUcb {
 
    private:
     double* inverse(std::size_t action) { return inverses_.data() + action * triangle(); }
-    // Inverts the Gram matrix of an action anew and solves its regression: what came before leaves no rounding errors.
+    // Inverts the Gram matrix of an action anew and solves its regression: no rounding errors of earlier updates remain.
     void refresh(std::size_t action);
 
     Settings settings_;
-    LargeVector<double> inverses_;        // of the Gram matrices, a triangle an action
+    LargeVector<double> inverses_;        // of the Gram matrices, one triangle per action
     LargeVector<double> counts_;          // the Gram matrices without the ridge: whole numbers, free of rounding errors
     std::vector<double> weights_;         // by action and input
     std::vector<double> reward_sums_;     // by action and input

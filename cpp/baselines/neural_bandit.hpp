@@ -1,5 +1,5 @@
-// NeuralBandit (Allesiardo, Féraud and Bouneffouf 2014): perceptrons that predict the reward of each action, in a committee
-// that learns whom to follow.
+// NeuralBandit (Allesiardo, Féraud and Bouneffouf 2014): a committee of perceptrons that predict the reward of each action,
+// and Exp3 over its members.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class Perceptrons {
 
     std::size_t n_members() const { return sizes_.size(); }
 
-    // Gives the log-odds of the reward, by action and member, until the next call. Most rewards come right after their
-    // decision: what was computed last is given again for the same context, unless something was learned since.
+    // Returns the log-odds of the reward, by action and member, valid until the next call. Most rewards arrive right after
+    // their decision: the last result is returned again for the same context, unless an event was learned since.
     std::span<const float> outputs(std::span<const std::uint8_t> context);
     // Moves the weights of an action one step down the gradient of the loss, each member at its own rate.
     void step(std::span<const std::uint8_t> context, std::size_t action, float reward);
@@ -45,7 +45,7 @@ class Perceptrons {
         io(output_weights_);
         io(output_biases_);
     }
-    // Checks what was loaded, and makes room.
+    // Checks the loaded state, and allocates memory.
     void finish(std::size_t n_variables, std::size_t n_actions);
 
     std::span<float> weights() { return weights_; }
@@ -55,12 +55,12 @@ class Perceptrons {
    private:
     std::vector<std::uint64_t> sizes_;   // by member
     std::vector<float> learning_rates_;  // by member
-    LargeVector<float> weights_;         // by input, action and unit: what a set input adds lies together
+    LargeVector<float> weights_;         // by input, action and unit: the weights of one input are adjacent
     std::vector<float> output_weights_;  // by action and unit
     std::vector<float> output_biases_;   // by action and member
     std::size_t n_units_ = 0;            // of all members
     Inputs inputs_{0};
-    bool fresh_ = false;                 // whether what follows is of the weights as they are
+    bool fresh_ = false;                 // whether the following values are of the present weights
     std::vector<std::uint8_t> context_;  // the last one
     std::vector<float> hidden_;          // values of its hidden units, by action and unit
     std::vector<float> outputs_;         // by action and member

@@ -18,7 +18,7 @@ inline double radius(double plays, double log_hypotheses) {
     return std::sqrt((log_hypotheses + 2.0 * std::log(plays)) / (2.0 * plays));
 }
 
-// Removes from a set what is too far below its best member; mean(element) is asked once for each.
+// Removes from a set the members that are too far below its best member; mean(element) is called once for each.
 template <class Mean>
 void keep_survivors(Words set, double tolerance, double bound, std::vector<double>& means, Mean&& mean) {
     means.clear();

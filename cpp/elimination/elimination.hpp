@@ -26,13 +26,13 @@ struct Event {
     double gain;         // reward times weight
 };
 
-// What is known of one action in one node.
+// Statistics of one action in one node.
 struct Tally {
     std::uint64_t plays;  // events in which the action was taken
     double weight;        // sum of their weights
     double gain;          // sum of their gains
 
-    // A mean of rewards whatever the weights are; what elimination compares may be none.
+    // A mean of rewards for any weights; the values that elimination compares may not be means.
     double mean() const { return gain / weight; }
 };
 
@@ -59,7 +59,7 @@ class Elimination {
     // Learns one event in the leaf that its context leads to.
     void learn(NodeId leaf, const Event& event);
 
-    // Bring what is going to be touched nearer: for the decision, then for learning, once the action is known.
+    // Prefetch the memory that is read next: for the decision, then for learning, once the action is known.
     void prefetch(NodeId leaf) const;
     void prefetch(NodeId leaf, const Event& event) const;
 
@@ -103,7 +103,7 @@ class Elimination {
         return {stump.remaining_actions.data() + (2 * variable + value) * action_words_, action_words_};
     }
     Tally* tallies_of(NodeId node) { return tallies_.data() + node * settings_->n_actions; }
-    // Saved states say only whether a node has a stump: its number is nobody's concern.
+    // Saved states contain only whether a node has a stump, not its number.
     template <class Archive>
     void archive_states(Archive& io) {
         std::vector<NodeState> states(states_.begin(), states_.end());
@@ -174,7 +174,7 @@ class EliminationGrowth {
     static std::size_t work_beside_trees() { return 0; }
     static constexpr std::uint64_t events_per_growth = 0;  // a tree grows while it learns
     static constexpr std::size_t most_until_change = 1;
-    // How many events, this one being the first, lead through the same trees: any event may split a path.
+    // The number of events, from this one on, that are routed through the same trees: any event may split a path.
     static std::size_t events_until_change(std::uint64_t /*event*/) { return 1; }
 
     void prefetch(std::span<const NodeId> leaves, Range trees) const;
@@ -183,9 +183,9 @@ class EliminationGrowth {
     void estimate(std::span<const std::uint8_t> context, std::span<const NodeId> leaves, Range trees,
                   ConstWords available, std::span<Partial> out) const;
     void plan(std::span<const Partial> estimates, ConstWords available, std::uint64_t n_events, Plan& out) const;
-    void remember(const Observation&) {}  // its leaves keep what they need
+    void remember(const Observation&) {}  // leaves keep all that learning needs
     void learn(const Observation& event, std::span<const NodeId> leaves, Range trees);
-    // NaN where no tree knows a mean.
+    // NaN where no tree has a mean.
     std::vector<double> mean_rewards(std::span<const std::uint8_t> context, std::span<const NodeId> leaves) const;
     std::vector<std::uint32_t> votes(std::span<const NodeId> leaves, ConstWords available) const;
     std::size_t n_bytes() const;

@@ -10,8 +10,8 @@
 
 namespace bandit_forest {
 
-// What a selecting node knows besides its sums of gains by variable. The sums are rows of actions and columns of
-// variables, for value 1 alone: value 0 is the action's tally less value 1.
+// Statistics of a selecting node besides its sums of gains by variable. The sums are rows of actions and columns of
+// variables, for value 1 only: the sum for value 0 is the action's tally minus the sum for value 1.
 struct Stump {
     std::vector<std::uint64_t> remaining_variables;  // S
     // In nodes of the last level only, since A_{c,i,v} takes effect nowhere else:

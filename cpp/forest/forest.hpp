@@ -42,24 +42,24 @@ class Forest {
     void mean_rewards(const Contexts& contexts, std::span<double> out) const;
     void learn(const Contexts& contexts, std::span<const std::int64_t> actions, std::span<const double> rewards,
                std::span<const double> propensities);
-    // Decides and learns event by event; `rewards` has a row of n_actions an event.
+    // Decides and learns event by event; `rewards` has one row of n_actions per event.
     void play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
               std::span<double> propensities, std::span<double> earned);
 
-    // Parts of a forest that learn apart: the groups of trees, and behind them the line. Those in `parts` learn, the others
-    // stay as they are. `notes` gets a row for each event, with what each of these parts has noted about it.
+    // Parts of a forest that learn separately: the groups of trees, and after them the linear part. The parts in `parts`
+    // learn, the others do not change. `notes` gets one row per event, with the note of each of these parts about it.
     void learn_parts(const Contexts& contexts, std::span<const std::int64_t> actions, std::span<const double> rewards,
                      Range parts, std::span<double> notes);
-    // What these parts estimate, a row for each event; all rows of all parts, side by side, are what actions are drawn by.
+    // The estimates of these parts, one row per event. Actions are drawn by the rows of all parts side by side.
     std::vector<double> estimate_parts(const Contexts& contexts, Range parts) const;
     void decide_by(std::span<const double> estimates, std::span<std::int64_t> actions, std::span<double> propensities);
     // Learns the weights of trees and line from the notes of all parts about the last events.
     void learn_weights(std::span<const double> notes, std::span<const double> rewards);
-    // What `save` gives in pieces: counts and log, the trees of each group, the renewals of each group, the line,
-    // and its weights.
+    // The result of `save` in pieces: counts and log, the trees of each group, the renewals of each group, the line,
+    // and the weights.
     std::vector<std::string> sections();
 
-    // To be held, shared or alone, by the caller of what follows.
+    // The caller of the following functions holds it, shared or alone.
     std::shared_mutex& mutex() const { return mutex_; }
     Choice decide_one(std::span<const std::uint8_t> context, ConstWords available, std::optional<std::uint64_t> key);
     void learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward, double propensity);
@@ -67,7 +67,7 @@ class Forest {
     std::uint64_t n_events() const { return events_; }
     // The labels of the leaves that a context leads to.
     std::vector<std::uint32_t> leaves(std::span<const std::uint8_t> context) const;
-    // How an action would be drawn.
+    // The probabilities with which actions would be drawn.
     Plan plan(std::span<const std::uint8_t> context, ConstWords available) const;
 
     std::string save();
@@ -94,7 +94,7 @@ class Forest {
     Range trees_of_parts(Range parts) const;
     Range all_trees() const { return {0, settings_.n_trees}; }
     Range trees_of(std::size_t group) const;
-    // Finds the leaves of one context, or of some in a row; gives back those of the first.
+    // Finds the leaves of one context, or of consecutive contexts; returns the leaves of the first.
     Leaves route(std::span<const std::uint8_t> context, Range trees, Scratch& scratch) const;
     Leaves route(const Contexts& contexts, Range events, Range trees, Scratch& scratch) const;
     // Calls visit(event, leaves) for some events of a batch in turn, which may be learned; routes ahead as far as it can.
@@ -104,7 +104,7 @@ class Forest {
     const Plan& plan_by(std::span<const std::uint8_t> context, Leaves leaves, ConstWords available, Scratch& scratch) const;
     Choice choose(ConstWords available, const Plan& plan);
     Choice choose(ConstWords available, const Plan& plan, std::uint64_t decision);
-    // The same draw for the same key, whatever was decided before; what goes in rotation is drawn too.
+    // The same draw for the same key, whatever was decided before; actions in rotation are drawn, too.
     Choice choose_by_key(const Plan& plan, std::uint64_t key) const;
     std::vector<std::uint64_t> all_actions() const;
     ConstWords available_to(std::size_t event, const Contexts& contexts, ConstWords available) const;

@@ -1,4 +1,4 @@
-// How much of the variance of the rewards the splits of a growing tree explain, by variable.
+// The variance of the rewards that the splits of a growing tree explain, by variable.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace bandit_forest {
 
-// Whether a node knows of any events.
+// Whether a node has events.
 inline bool is_informed(const Elimination&, NodeId) { return true; }
 inline bool is_informed(const GreedyTree& growth, NodeId node) { return growth.tree().is_leaf(node); }
 

@@ -1,4 +1,4 @@
-// What the nodes of a growing tree know of the actions, whichever way it grows.
+// Statistics of the actions in the nodes of a growing tree, for both kinds of growth.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace bandit_forest {
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// What a node knows of an action.
+// Statistics of an action in a node.
 struct Known {
     double plays;
     double mean;  // of its rewards
@@ -22,7 +22,7 @@ inline Known known(const Elimination& growth, NodeId node, std::size_t action) {
     return {static_cast<double>(tally.plays), tally.plays > 0 ? tally.mean() : unknown};
 }
 
-// Nodes that have split know nothing.
+// Nodes that have split have no statistics.
 inline Known known(const GreedyTree& growth, NodeId node, std::size_t action) {
     if (!growth.tree().is_leaf(node)) {
         return {0.0, unknown};

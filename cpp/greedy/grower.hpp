@@ -16,8 +16,8 @@
 namespace bandit_forest {
 
 // Nodes are visited depth first. A node chooses its split by a sample of its events, then all its events move on to its
-// children; a node without a split is a leaf. The events of a node of moderate size are copied, so that all below it is
-// grown from memory close by. All below a node whose events fit into a word is grown at once, an event being a bit.
+// children; a node without a split is a leaf. The events of a node of moderate size are copied, so that its subtree is
+// grown from adjacent memory. The subtree of a node whose events fit into a word is grown at once, with one bit per event.
 class TreeGrower {
    public:
     // Events [first, last) of the log, which must hold them until the tree is grown.
@@ -25,7 +25,7 @@ class TreeGrower {
                std::uint64_t last);
 
     bool is_grown() const { return pending_.empty() && phase_ == Phase::visiting; }
-    // Does a piece of work; returns what it cost, by and large in events that were read.
+    // Does a piece of work; returns its cost, roughly the number of events that were read.
     std::uint64_t step(const EventLog& log, Splitter& splitter);
 
     GreedyTree& tree() { return tree_; }
@@ -36,8 +36,8 @@ class TreeGrower {
 
     static constexpr std::size_t sample_size = 4096;  // events that a split is chosen by
     static constexpr std::size_t piece = 4096;        // events that are parted, joined or added up in one step
-    static constexpr std::size_t copied_words = std::size_t{1} << 16U;  // most that the copies of a node's events take
-    static constexpr std::size_t word = 64;           // events of a node below which all is grown at once
+    static constexpr std::size_t copied_words = std::size_t{1} << 16U;  // largest size of the copies of a node's events
+    static constexpr std::size_t word = 64;           // most events of a node whose subtree is grown at once
 
    private:
     enum class Phase : std::uint8_t {
@@ -67,7 +67,7 @@ class TreeGrower {
     std::uint64_t join();
     std::uint64_t settle(const Records& records);
     std::uint64_t grow_small(const EventLog& log, Splitter& splitter);
-    // Chooses the split of a node whose events the splitter has, and adds what that costs.
+    // Chooses the split of a node whose events the splitter has, and adds its cost.
     std::optional<Split> choose(NodeId node, std::size_t n_events, std::size_t n_sample, Splitter& splitter,
                                 std::uint64_t& cost);
     std::span<const EventId> sample_of(const Pending& node);
@@ -76,7 +76,7 @@ class TreeGrower {
     void copy_events(const EventLog& log);
     bool is_copied() const { return copied_first_ <= here_.first && here_.last <= copied_last_; }
     Records records(const EventLog& log) const;
-    // The events of the root stand in their own order until they are parted: nobody writes them down before.
+    // The events of the root are in their own order until they are parted; they are not stored before.
     EventId event_at(std::uint32_t place) const { return here_.node == 0 && !is_copied() ? first_ + place : events_[place]; }
     std::uint32_t piece_end(std::size_t last) const { return static_cast<std::uint32_t>(std::min(last, cursor_ + piece)); }
 

@@ -31,18 +31,18 @@ class GreedyGrowth {
     std::size_t n_actions() const { return settings_->n_actions; }
     const LinearPart* linear() const { return linear_ ? &*linear_ : nullptr; }
 
-    // What the trees of a group estimate is added up, then what all groups estimate: the same sums whoever adds up a group.
+    // The estimates of the trees of a group are added up, then the sums of all groups, so the sums do not depend on threads.
     using Partial = double;  // by group: means of the actions, then 1 / counts; at last means and variances of the line
     static constexpr std::size_t trees_together = 4;
-    // What an event costs the linear part, about, in groups of trees.
+    // The cost of an event in the linear part, roughly, in groups of trees.
     std::size_t work_beside_trees() const { return linear_ ? linear_->line().multiplications() / 4096 : 0; }
     static std::size_t n_partials(const Settings& settings) {
         return n_groups(settings) * 2 * Leaves::padded(settings.n_actions) + (settings.linear ? 2 * settings.n_actions : 0);
     }
 
-    // Trees change together, now and then: what one event costs is the same for all members of a team.
+    // Trees change together, from time to time: the cost of one event is the same for all members of a team.
     static constexpr std::uint64_t events_per_growth = 64;
-    // How many events, this one being the first, lead through the same trees.
+    // The number of events, from this one on, that are routed through the same trees.
     static std::size_t events_until_change(std::uint64_t event) { return events_per_growth - event % events_per_growth; }
     static constexpr std::size_t most_until_change = events_per_growth;
 
@@ -50,7 +50,7 @@ class GreedyGrowth {
     void pack(std::span<const std::uint8_t> context, Words out) const { variables_.pack(context, out); }
 
     void prefetch(std::span<const std::uint32_t> leaves, Range trees) const;
-    // What some trees estimate; the linear part goes with the first tree, its variances are those of available actions.
+    // The estimates of some trees; the linear part belongs to the first tree, with variances of available actions only.
     void estimate(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves, Range trees,
                   ConstWords available, std::span<Partial> out) const;
     void estimate_trees(std::span<const std::uint32_t> leaves, Range trees, std::span<Partial> out) const;
@@ -61,15 +61,15 @@ class GreedyGrowth {
     // Works on the renewals of a group of trees; the weights of the linear part go with the first tree.
     void grow(Range trees, std::size_t member);
 
-    // The steps of these two, for whoever learns a part of the forest alone. What the parts have noted about an event, the
-    // sums of the groups' means and the estimate of the line, is all that the weights are learned from.
+    // The steps of these two functions, for learning a part of the forest separately. The weights are learned only from the
+    // notes of the parts about an event: the sums of the groups' means and the estimate of the line.
     static std::size_t n_groups(const Settings& settings) {
         return (settings.n_trees + trees_together - 1) / trees_together;
     }
     void learn_trees(const Observation& event, std::span<const std::uint32_t> leaves, Range trees);
     void learn_line(const Observation& event);
     void estimate_line(std::span<const std::uint8_t> context, ConstWords available, std::span<Partial> out) const;
-    // Where the estimates of some parts stand among those of all.
+    // The positions of the estimates of some parts among those of all parts.
     static Range partials_of(const Settings& settings, Range parts) {
         const std::size_t width = 2 * Leaves::padded(settings.n_actions);
         return {parts.first * width, parts.last > n_groups(settings) ? n_partials(settings) : parts.last * width};
@@ -82,7 +82,7 @@ class GreedyGrowth {
     std::vector<double> mean_rewards(std::span<const std::uint8_t> context, std::span<const std::uint32_t> leaves) const;
     // The number of trees whose best available action an action is.
     std::vector<std::uint32_t> votes(std::span<const std::uint32_t> leaves, ConstWords available) const;
-    // How much the linear estimates vary with each variable, over the last events, the actions weighted by their plays.
+    // The variance of the linear estimates due to each variable, over the last events, with actions weighted by plays.
     std::vector<double> linear_importance() const;
     std::size_t n_bytes() const;
 
@@ -119,7 +119,7 @@ class GreedyGrowth {
         const std::size_t first = group * trees_together;
         return std::span(trees_).subspan(first, std::min(trees_together, trees_.size() - first));
     }
-    // What the trees of a group made of the action of an event, before they learned its reward: the sum of their means.
+    // The sum of the means of the trees of a group for the action of an event, before they learned its reward.
     void note(const Observation& event, std::size_t group, double sum);
     // The means of all trees by action, then the means of 1 / counts.
     void add_up(std::span<const Partial> estimates, std::vector<double>& sums) const;

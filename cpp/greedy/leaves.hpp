@@ -1,4 +1,4 @@
-// The leaves of a greedy tree: what deciding and learning touch, on as few cache lines as possible.
+// The leaves of a greedy tree: the memory that deciding and learning use, on as few cache lines as possible.
 #pragma once
 
 #include <bit>
@@ -52,8 +52,8 @@ class Leaves {
         word(slot, action) = std::bit_cast<std::uint32_t>(before + (reward - before) / (n + shrinkage));
     }
 
-    // Adds the mean of each action and 1 / the events behind it. What stands behind the last action is added too, to sums
-    // that nobody reads.
+    // Adds the mean of each action and 1 / its number of events. The padding after the last action is added, too, to sums
+    // that are not read.
     void add_to(std::span<double> means, std::span<double> inverse_counts, Slot slot, float shrinkage) const {
         assert(means.size() == padded(n_actions_) && means.size() == inverse_counts.size());
         const std::uint32_t* const words = &words_[slot * length_];

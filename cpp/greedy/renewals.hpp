@@ -16,18 +16,18 @@
 
 namespace bandit_forest {
 
-// Work is paid for by events: each event allows for `renewal_work` units per tree. A tree that is grown learns the events
-// that came meanwhile, then it takes over. So when it does depends on the lessons alone, and no event waits for a tree.
+// Each event allows `renewal_work` units of work per tree. A grown tree learns the events that arrived meanwhile, then it
+// replaces the old tree. So the time of the replacement depends only on the lessons, and no event waits for a tree.
 class Renewals {
    public:
     Renewals(const GreedySettings& settings, std::size_t first_tree, std::size_t n_trees)
         : settings_(&settings), first_tree_(first_tree), n_trees_(n_trees) {}
 
-    // Works for as many events; `trees` are those of the group.
+    // Does the work allowed by this number of events; `trees` are those of the group.
     void advance(std::uint64_t n_events, const EventLog& log, Splitter& splitter, std::span<GreedyTree> trees);
 
-    // Where trees have a lifetime: takes note of what the group estimated for the action of an event, and of its reward. Once
-    // the rewards show that the world has changed, trees are renewed from the events since then.
+    // If trees have a lifetime: records the estimate of the group for the action of an event, and its reward. Once the
+    // rewards show that the world has changed, trees are renewed from the events since the change.
     void notice(double estimate, double reward, std::uint64_t event) { change_.learn(estimate, reward, event); }
 
     std::size_t n_bytes() const { return grower_ ? grower_->n_bytes() : 0; }
@@ -58,7 +58,7 @@ class Renewals {
    private:
     bool start(const EventLog& log, std::span<const GreedyTree> trees);
     void redo(const EventLog& log, std::span<const GreedyTree> trees);
-    // Each returns whether all is done that can be paid for and is to be done.
+    // Each returns whether there is no more work to do, or no more work is allowed.
     bool grow(const EventLog& log, Splitter& splitter);
     bool catch_up(const EventLog& log);
     void learn(const EventLog& log, std::uint64_t last);
@@ -71,7 +71,7 @@ class Renewals {
     std::uint64_t first_ = 0;           // the tree is grown from the events [first, last)
     std::uint64_t last_ = 0;
     std::uint64_t done_ = 0;            // units of work that its growth has cost
-    std::uint64_t learned_ = 0;         // it knows the events up to here
+    std::uint64_t learned_ = 0;         // it has learned the events up to here
     ChangeDetector change_;             // where trees have a lifetime
     std::optional<TreeGrower> grower_;  // of the tree that is being renewed
 };

@@ -29,8 +29,8 @@ class Splitter {
     // Takes the events of a node, in their order.
     void take(const Records& records, std::span<const EventId> events);
 
-    // Goes on with some of the events taken, at most 64 of them: those of a node below, whose places are the bits of
-    // `events`. They are read no more: their bits are at hand.
+    // Continues with at most 64 of the events taken: those of a descendant node, whose places are the bits of `events`.
+    // They are not read again, since their bits are stored.
     void narrow(std::uint64_t events);
     // Of the events taken, the places of those that pass a test; after `best` has chosen it.
     std::uint64_t passing(Test test);
@@ -43,7 +43,7 @@ class Splitter {
     std::optional<Split> best(std::span<const float> means, std::uint64_t key, bool others);
 
    private:
-    // What each action of a node did, in the order of the first plays.
+    // Plays and rewards of each action of a node, in the order of the first plays.
     struct Plays {
         std::vector<std::size_t> actions;     // that were played
         std::vector<std::uint64_t> played;    // by row and block: one bit per event that played it

@@ -18,7 +18,7 @@ namespace bandit_forest {
 struct ByteTest {
     std::uint32_t offset;    // of the byte
     std::uint8_t mask;       // the bits of it that count
-    std::uint8_t threshold;  // what they reach where the context passes
+    std::uint8_t threshold;  // the value that they reach if the context passes
 
     bool passes(const std::uint64_t* packed) const {
         return (reinterpret_cast<const std::uint8_t*>(packed)[offset] & mask) >= threshold;
@@ -27,7 +27,7 @@ struct ByteTest {
 
 class Variables {
    public:
-    // `levels` tells how many codes each variable has, at least 2; where it is empty, all variables are binary.
+    // `levels` has the number of codes of each variable, at least 2; if it is empty, all variables are binary.
     Variables(std::size_t n_variables, std::span<const std::uint16_t> levels) : places_(n_variables) {
         for (std::uint32_t variable = 0; variable < n_variables; ++variable) {
             if (!levels.empty() && levels[variable] > 2) {

@@ -1,4 +1,4 @@
-// How much the trees and the line count: two weights, not negative, by regression of the rewards on both estimates.
+// The weights of the trees and of the line: two nonnegative numbers, from a regression of the rewards on both estimates.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace bandit_forest {
 
-// The regression starts from one half each, as if one event had said so, and forgets: of the events so far, the last half
+// The regression starts from one half each, with the weight of one event, and forgets: the last half of the events so far
 // counts most.
 class Blend {
    public:

@@ -20,7 +20,7 @@ class Line {
 
     const Terms& terms() const { return terms_; }
     bool is_exact() const { return is_exact_; }
-    // What learning an event costs.
+    // The cost of learning an event.
     std::size_t multiplications() const { return is_exact_ ? terms_.size() * terms_.size() : terms_.size(); }
 
     // Estimates of all actions in [0, 1].
@@ -32,7 +32,7 @@ class Line {
 
     void learn(const TermValues& context, std::size_t action, double reward);
 
-    // How much the estimates of an action rise with each term.
+    // The slope of the estimates of an action in each term.
     std::span<const double> weights() const { return weights_; }  // by term and action
     std::size_t n_bytes() const { return (weights_.capacity() + inverses_.capacity() + rates_.capacity()) * sizeof(double); }
 

@@ -1,4 +1,4 @@
-// The linear part of a forest: a line, the weights with which it and the trees count, and what they are learned from.
+// The linear part of a forest: a line, the weights of the line and of the trees, and the notes that they are learned from.
 #pragma once
 
 #include <cstddef>
@@ -47,16 +47,16 @@ class LinearPart {
         }
     }
 
-    // What a group of trees made of the action of an event, before they learned its reward: the sum of their means.
+    // The sum of the means of a group of trees for the action of an event, before they learned its reward.
     void note(std::uint64_t event, std::size_t group, double sum) {
         tree_sums_[event % estimates_.size() * n_groups_ + group] = sum;
     }
-    // What the line made of it, and the reward.
+    // The estimate of the line for it, and the reward.
     void note_line(std::uint64_t event, double estimate, double reward) {
         estimates_[event % estimates_.size()] = estimate;
         rewards_[event % estimates_.size()] = reward;
     }
-    // What a group has noted about one of the last events; what the line has, where there is no such group.
+    // The note of a group about one of the last events; the note of the line, if there is no such group.
     double noted(std::uint64_t event, std::size_t group) const {
         const std::size_t place = event % estimates_.size();
         return group < n_groups_ ? tree_sums_[place * n_groups_ + group] : estimates_[place];
@@ -122,7 +122,7 @@ class LinearPart {
         young_.emplace(*settings_);
     }
 
-    // When the world has changed, nothing that the lines know is of use.
+    // When the world has changed, the weights of both lines are useless.
     void start_anew() {
         line_ = Line(*settings_);
         if (young_) {
@@ -133,11 +133,11 @@ class LinearPart {
     const GreedySettings* settings_;  // of the forest
     std::size_t n_groups_;            // of trees
     Line line_;
-    std::optional<Line> young_;       // learns what the line learns, and takes its place
+    std::optional<Line> young_;       // learns the same events as the line, and replaces it
     ChangeDetector change_;           // where the forest has a lifetime
     Blend blend_;
     std::vector<double> tree_sums_;   // by event since the weights were learned and group: sum of the trees' means
-    std::vector<double> estimates_;   // by such an event: what the line made of its action
+    std::vector<double> estimates_;   // by such an event: estimate of the line for its action
     std::vector<double> rewards_;     // by such an event
 };
 

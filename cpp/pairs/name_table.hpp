@@ -1,4 +1,4 @@
-// What is known of actions by their names: a bounded table of how much better they do than their features say.
+// Effects of actions by their names: a bounded table of their rewards minus the estimates from their features.
 #pragma once
 
 #include <algorithm>
@@ -19,16 +19,16 @@ class NameTable {
    public:
     explicit NameTable(std::size_t n_names) : entries_(n_names) {}
 
-    // The weight of effects, in [0, 1]: zero, where names tell nothing.
+    // The weight of effects, in [0, 1]: zero if names have no information.
     double weight() const { return std::clamp(effect_error_ / (effect_effect_ + ridge), 0.0, 1.0); }
 
-    // How much better an action is expected to do than its features say.
+    // The expected reward of an action minus the estimate from its features.
     double estimate(std::uint64_t name) const {
         const Entry* const entry = find(name);
         return entry == nullptr ? 0.0 : weight() * effect(*entry);
     }
 
-    // Learns the reward of an action less what was estimated without its name.
+    // Learns the reward of an action minus the estimate without its name.
     void learn(std::uint64_t name, double error) {
         if (const Entry* const known = find(name)) {
             effect_effect_ += effect(*known) * effect(*known);
@@ -62,7 +62,7 @@ class NameTable {
 
    private:
     static constexpr std::size_t ways = 4;      // entries that a name may stand in
-    static constexpr double shrinkage = 4.0;    // events that "no better than its features say" is worth
+    static constexpr double shrinkage = 4.0;    // weight of the effect zero, in events
     static constexpr double ridge = 1.0;        // of the regression for the weight
 
     struct Entry {

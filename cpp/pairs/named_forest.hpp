@@ -1,4 +1,4 @@
-// A forest with fixed actions beside the pairs: while names are few, each of them has an action there.
+// A forest with fixed actions beside the pairs: while there are few names, each name has an action there.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a policy is given and what it answers.
+// Inputs and outputs of policies.
 #pragma once
 
 #include <cstddef>

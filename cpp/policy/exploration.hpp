@@ -1,4 +1,4 @@
-// Exploration as pure functions: what the trees say goes in, the probability of each action comes out.
+// Exploration as pure functions from the estimates or votes of the trees to the probability of each action.
 #pragma once
 
 #include <cstddef>
@@ -37,19 +37,19 @@ struct Observation {
 // the actions of this event.
 void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out);
 
-// By how many standard errors the means of trees are raised that have learned so many events.
+// The number of standard errors by which the means of trees are raised, given the number of learned events.
 double standard_errors(const GreedySettings& settings, double events);
 
-// Means raised by so many standard errors: the root of the variance of rewards with such a mean times the inverse of the
-// number of events behind it.
+// Means raised by a number of standard errors. The standard error is the root of the variance of rewards with this mean
+// times the inverse of its number of events.
 void upper_bounds(std::span<const double> means, std::span<const double> inverse_counts, double standard_errors,
                   std::span<double> out);
 
 // Inverse gap weighting (Abe and Long 1999; Foster and Rakhlin 2020): an action is drawn with probability
-// 1 / (number of actions + gamma * its distance from the best mean), the best one with what is left.
+// 1 / (number of actions + gamma * its distance from the best mean), the best action with the remaining probability.
 void inverse_gap(std::span<const double> means, ConstWords available, double gamma, std::vector<double>& probabilities);
 
-// The action to which the cumulated probabilities reach beyond a number in [0, 1).
+// The first action whose cumulative probability exceeds a number in [0, 1).
 std::size_t pick(std::span<const double> probabilities, double number);
 
 }  // namespace bandit_forest

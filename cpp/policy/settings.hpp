@@ -7,7 +7,7 @@
 
 namespace bandit_forest {
 
-// What every forest has.
+// Parameters of every forest.
 struct Settings {
     std::size_t n_variables;    // M
     std::size_t n_actions;      // K
@@ -58,19 +58,19 @@ struct EliminationSettings : Settings {
 struct GreedySettings : Settings {
     std::vector<std::uint16_t> levels;  // codes of each variable; empty where all are binary
     std::size_t min_events;      // a node with fewer events is a leaf
-    double min_gain;             // a node splits when the variance that the split explains is so many times its noise
-    double shrinkage;            // events that the mean rewards which a node inherits are worth
+    double min_gain;             // least ratio of the variance that a split explains to the noise of the node
+    double shrinkage;            // weight of the inherited mean rewards of a node, in events
     std::size_t n_thresholds;    // thresholds of an ordered variable that a split is chosen from
-    std::size_t renewal_work;    // units of work that an event allows for, for each tree
+    std::size_t renewal_work;    // units of work that an event allows, for each tree
     std::size_t log_capacity;    // events that are remembered for growth; a power of two
     std::uint64_t lifetime;      // events that a tree is grown from and stands for; 0 for all
-    bool linear;                 // whether a linear estimate stands beside the trees
+    bool linear;                 // whether the estimates have a linear part
     double gamma_scale;          // exploration by inverse gap weighting with gamma_scale * cube root of the events
-    double optimism;             // on estimates raised by so many standard errors * sqrt(log(events))
-    double linear_optimism;      // and those of the linear part by so many of its own
+    double optimism;             // standard errors, times sqrt(log(events)), by which the trees' estimates are raised
+    double linear_optimism;      // standard errors by which the linear estimates are raised
 };
 
-// What it costs to grow a tree: a unit is about the time that reading an event takes.
+// The cost of growing a tree: a unit is about the time of reading an event.
 struct Work {
     explicit Work(const GreedySettings& settings) {
         std::size_t n_ordered = 0;

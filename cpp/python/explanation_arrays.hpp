@@ -1,4 +1,4 @@
-// How a forest decides in one context, as NumPy arrays: filled while the forest is held, made Python's afterwards.
+// The explanation of a decision in one context, as NumPy arrays: filled while the forest is held, then handed to Python.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ inline std::int64_t vote(const GreedyTree& growth, NodeId leaf, ConstWords avail
     return static_cast<std::int64_t>(best);
 }
 
-// How trees and line make the estimates of the actions.
+// The parts of the estimates of the actions from trees and line.
 struct LinearShares {
     double tree_weight;         // of the mean of the trees' means
     double line_weight;         // of the linear estimates

@@ -1,4 +1,4 @@
-// What nodes know of the actions, as NumPy arrays.
+// Statistics of the actions in nodes, as NumPy arrays.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace bandit_forest {
 // Arrays by their names in Python.
 using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
 
-// A node a row, an action a column: filled while the forest is held, made Python's afterwards.
+// One row per node, one column per action: filled while the forest is held, then handed to Python.
 class KnownArrays {
    public:
     KnownArrays(std::size_t n_nodes, std::size_t n_actions)

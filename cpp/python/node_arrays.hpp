@@ -1,4 +1,4 @@
-// The nodes of a tree, as NumPy arrays: filled while the forest is held, made Python's afterwards.
+// The nodes of a tree, as NumPy arrays: filled while the forest is held, then handed to Python.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace bandit_forest {
 
-// What the nodes of all trees have.
+// The arrays of the nodes of all trees.
 class NodeArrays {
    public:
     template <class GrowingTree>

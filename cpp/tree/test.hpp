@@ -1,4 +1,4 @@
-// What a node asks of a context: whether the code of a variable reaches a threshold.
+// The test of a node: whether the code of a variable reaches a threshold.
 #pragma once
 
 #include <cassert>

@@ -16,13 +16,13 @@ namespace bandit_forest {
 
 using NodeId = std::uint32_t;
 
-// What routing reads, eight nodes to a cache line.
+// The part of a node that routing reads, eight nodes to a cache line.
 struct Step {
     Test test;            // a leaf tests n_variables, the spare zero behind the values
     std::uint32_t child;  // where a context leads that fails, one that passes leads to the next node; a leaf's label
 };
 
-// What routing does not read.
+// The part of a node that routing does not read.
 struct Path {
     std::uint64_t key;     // hash of the path's (test, outcome) pairs: the address of its draws
     NodeId parent;         // the root is its own parent
@@ -41,7 +41,7 @@ class Tree {
     const Step* steps() const { return steps_.data(); }
     std::uint32_t levels() const { return levels_; }
 
-    // What routing to a leaf gives back; the leaf's own number unless it is set.
+    // The label that routing to a leaf returns; the leaf's own number unless it is set.
     void set_label(NodeId leaf, std::uint32_t label) { steps_[leaf].child = label; }
 
     // Makes a leaf test contexts; returns the child for those that fail, which the child for those that pass follows.
@@ -79,9 +79,9 @@ class Tree {
 void route(std::span<const Tree* const> trees, std::span<const std::uint8_t> contexts, std::uint32_t* labels,
            std::size_t stride);
 
-// How much of the variance of the rewards the splits of a tree explain, by variable: what the means of the actions differ
-// by between the two sides of a split, summed over events, less what chance would show. `recall` adds what a node itself
-// knows of each action, its plays and the sum of its rewards, or says that it knows nothing.
+// The variance of the rewards that the splits of a tree explain, by variable: the differences of the means of the actions
+// between the two sides of a split, summed over events, minus the expectation by chance. `recall` adds the plays and the
+// sum of rewards of each action in a node, or returns that the node has no statistics.
 using Recall = std::function<bool(NodeId node, double* plays, double* rewards)>;
 std::vector<double> explained_variance(const Tree& tree, std::size_t n_actions, const Recall& recall);
 

@@ -1,4 +1,4 @@
-// Notices that the world has changed: rewards stay below what was estimated for longer than chance would have it.
+// Detects that the world has changed: rewards stay below their estimates for longer than chance explains.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace bandit_forest {
 // from zero where it would fall below; a change began when it last did.
 class ChangeDetector {
    public:
-    // The first event of the world as it is now, as far as has been noticed.
+    // The first event of the present world, as far as changes were detected.
     std::uint64_t first() const { return first_; }
-    // The first event of a change that would be noticed now; never before the first.
+    // The first event of a change that would be detected now; never before the first event of the present world.
     std::uint64_t start() const { return start_; }
 
-    // Learns an estimate that was made before the reward; returns whether a change is noticed with this event.
+    // Learns an estimate that was made before the reward; returns whether a change is detected with this event.
     bool learn(double estimate, double reward, std::uint64_t event) {
-        constexpr double allowance = 0.1;       // standard deviations that are passed over
+        constexpr double allowance = 0.1;       // standard deviations that are ignored
         constexpr double threshold = 100.0;     // by chance reached once in some exp(2 * allowance * threshold) events
         constexpr double least_variance = 0.02;
         const double surprise = estimate - reward;
@@ -28,7 +28,7 @@ class ChangeDetector {
         const double distance = surprise - mean_;
         mean_ += distance / n_;
         variance_ += (distance * distance - variance_) / n_;
-        const double usual = std::max(mean_, 0.0);  // who estimates too little at first is not surprised when that ends
+        const double usual = std::max(mean_, 0.0);  // the end of too low first estimates raises no alarm
         sum_ += (surprise - usual) / std::sqrt(variance_ + least_variance) - allowance;
         if (sum_ <= 0.0) {
             sum_ = 0.0;

@@ -37,7 +37,7 @@ class Team {
     // Waits until all members are here.
     void meet(std::size_t member) { wait(arrive(member)); }
 
-    // Tells the others that a member is here; returns the meeting that it may wait for, when it has nothing else to do.
+    // Reports the arrival of a member; returns the meeting that it may wait for when it has nothing else to do.
     Meeting arrive(std::size_t member) {
         std::atomic<Meeting>& arrivals = arrivals_[member].number;
         const Meeting meeting = arrivals.load(std::memory_order_relaxed) + 1;
@@ -48,7 +48,7 @@ class Team {
         return meeting;
     }
 
-    // They meet every few microseconds, so nobody sleeps at once.
+    // They meet every few microseconds, so no member sleeps at once.
     void wait(Meeting meeting) const {
         for (const Arrivals& arrivals : arrivals_) {
             Meeting last = arrivals.number.load(std::memory_order_acquire);
@@ -89,7 +89,7 @@ class Team {
     }
 
    private:
-    // The others would wait for ever for one that has thrown, or that could not be started: then the program ends.
+    // The others would wait for ever for a member that has thrown or could not be started, so the program ends.
     template <class Work>
     void run_together(Work&& work) noexcept {
         const auto surely = [&work](std::size_t member) noexcept { work(member); };

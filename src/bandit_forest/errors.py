@@ -1,4 +1,4 @@
-"""The package's exceptions, and the one sentence in which a wrong call is refused."""
+"""The exceptions of the package, and the common sentence of their messages."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _LONGEST_REPR = 80
 
 
 class BanditForestError(Exception):
-    """Every exception that this package raises on purpose."""
+    """Base class of all exceptions that this package raises on purpose."""
 
 
 class InvalidArgumentError(BanditForestError, ValueError):
-    """A public call was given a value that it does not take; nothing has changed."""
+    """An argument of a public call is not valid; nothing has changed."""
 
     parameter: str | None = None
-    """The name of what was refused, where there is one."""
+    """The name of the refused argument, if there is one."""
 
 
 class DamagedFileError(BanditForestError, ValueError):
-    """A saved forest is truncated, altered, foreign or of a version that this package does not know."""
+    """A saved file is truncated, altered, foreign or of a version that this package cannot read."""
 
 
 class OutdatedFileError(DamagedFileError):
-    """A saved forest is whole, but this version has no rule any more by which it could go on."""
+    """A saved forest is complete, but this version no longer has the rules to continue it."""
 
 
 class MissingExtraError(BanditForestError, ImportError):

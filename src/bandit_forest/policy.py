@@ -1,4 +1,4 @@
-"""What every policy offers: decide now, learn later; and a base class that checks what policies are given."""
+"""The protocol of all policies, decide now and learn later, and a base class that checks arguments."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Played(NamedTuple):
 
 @runtime_checkable
 class Policy(Protocol):
-    """A way to choose actions that learns from the reward of the chosen action alone.
+    """A policy: it chooses actions, and learns from the reward of the chosen action alone.
 
-    `learn` may come late, out of order, never, or for an event that another policy decided.
+    `learn` may be called late, out of order, never, or for an event that another policy decided.
     """
 
     @property
@@ -100,7 +100,7 @@ class CheckedPolicy(ABC):
 
     A subclass implements `_decide(context, available)`, where `available` is a mask of the actions, or None for all of
     them, and `_learn(context, action, reward, propensity)`. It may also implement `_decide_many`, `_learn_many` and
-    `_play` if it has a faster way than one event after the other.
+    `_play` to be faster than one event after the other.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class CheckedPolicy(ABC):
         reward
             Reward of the action, in [0, 1].
         propensity
-            The probability with which it was drawn, in (0, 1].
+            The probability with which the action was drawn, in (0, 1].
         """
         owner = f"{type(self).__name__}.learn"
         bits = check_context(context, owner, self._n_variables, self._largest_codes)
@@ -203,7 +203,7 @@ class CheckedPolicy(ABC):
         contexts
             Rows of zeros and ones; or of packed 64-bit words; or a sparse matrix of rows (CSR).
         rewards
-            The reward of every action, one row per event; only that of the chosen action is looked at.
+            The reward of every action, one row per event; only the reward of the chosen action is used.
         """
         owner = f"{type(self).__name__}.play"
         rows = check_contexts(contexts, owner, self._n_variables, self._largest_codes)

@@ -66,7 +66,7 @@ class InverseGap:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundRobin:
-    """Exploration in rotation: the settled trees vote once enough of them have settled, else the actions take turns.
+    """Exploration in rotation: the actions take turns until enough trees have settled; then the settled trees vote.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ class UniformOverRemaining:
     Parameters
     ----------
     draw
-        "union": uniformly among the actions that remain in some tree; "tree": a tree first, then one of its remaining
-        actions.
+        "union": a uniform draw among the actions that remain in some tree. "tree": a draw of a tree, then of one of its
+        remaining actions.
     quorum
         Share of the trees that must have one action left for a vote.
     """
@@ -106,10 +106,10 @@ Exploration = RoundRobin | UniformOverRemaining | InverseGap
 
 @dataclass(frozen=True, kw_only=True)
 class Elimination:
-    """Growth by elimination, as in the paper: a stump is chosen when all other variables have been eliminated.
+    """Growth by elimination, as in the paper: a node splits when all other variables have been eliminated.
 
-    The defaults are the algorithm as it is analysed (Algorithm 6); `BanditForest.paper` has the practical variant of
-    the paper's experiments.
+    The defaults are the algorithm that the paper analyses (Algorithm 6); `BanditForest.paper` has the practical variant
+    of its experiments.
 
     Parameters
     ----------
@@ -118,16 +118,17 @@ class Elimination:
     tolerance
         Approximation ε: a number, or a range from which each node draws its own.
     remaining
-        Actions in play on a path that still selects its variable: "all", as NewPath says; "path", the actions that
-        elimination on the path's own events has left; "inherited", the same, but starting from the parent's.
+        Actions that are played on a path that still selects its variable: "all", as in NewPath; "path", the actions
+        left by elimination on the path's own events; "inherited", the same, but beginning with the actions left by its
+        parent.
     estimate
         Mean rewards that elimination compares. "plays" divides the sum of rewards by the plays of the action. The
         others divide each reward by its propensity first, and the sum by the "visits" of the path (Horvitz-Thompson),
-        by the plays ("scaled", the words of section 5 taken literally), or by the sum of 1 / propensity ("weights",
+        by the plays ("scaled", section 5 taken literally), or by the sum of 1 / propensity ("weights",
         self-normalised).
     test_interval
-        Number of visits of a path between two tests for elimination. A test is left out if the least played remaining
-        action has not been played since the last one. Testing less often keeps every guarantee.
+        Number of visits of a path between two tests for elimination. A test is skipped if the least played remaining
+        action has not been played since the last test. Testing less often keeps every guarantee.
 
     Examples
     --------
@@ -163,9 +164,9 @@ class Elimination:
 class Greedy:
     """Growth by the best split: each tree is grown from the log of all events, again and again.
 
-    A node splits on the test that explains most of the variance of the rewards, if that is more than noise would. The
-    trees take turns: one is grown anew, a bounded piece of work after every 64th event, then takes the place of the
-    old one. In between, events are learned in the leaves. A linear estimate stands beside the trees.
+    A node splits on the test that explains most of the variance of the rewards, if noise would not explain as much. The
+    trees of each group of four take turns: a new tree is grown by a bounded piece of work after every 64th event, and
+    then replaces the old one. Meanwhile, events are learned in the leaves. The estimates also have a linear part.
 
     Parameters
     ----------
@@ -183,12 +184,13 @@ class Greedy:
     log_capacity
         Number of events that are remembered for growing trees, a power of two; with `max_nodes` it bounds memory.
         None: up to 8 million, or the number that fits into half a gigabyte. When the log is full, no tree is grown any
-        more, and all go on learning in their leaves.
+        more, and all trees continue to learn in their leaves.
     lifetime
-        Number of last events that a tree is grown from, for worlds that change. A change for the worse is noticed, and
-        trees are then grown from the events since. None: all events, and changes are not noticed.
+        Number of last events that a tree is grown from, for worlds that change. A change for the worse is detected, and
+        trees are then grown from the events since the change. None: trees are grown from all events, and changes are
+        not detected.
     linear
-        Whether a linear estimate stands beside the trees.
+        Whether the estimates have a linear part.
 
     Examples
     --------

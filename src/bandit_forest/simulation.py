@@ -24,13 +24,13 @@ class Row(NamedTuple):
     n_events: int
     """Events played."""
     regret: float
-    """Reward of the reference policy minus that of the decisions, summed; exact where the world knows expectations."""
+    """Total reward of the reference policy minus that of the decisions; exact if the world has expected rewards."""
     average_reward: float
-    """Reward earned, by event."""
+    """Average reward per event."""
     optimal_share: float
-    """Share of the decisions that no other action would have scored better than."""
+    """Share of the decisions for an action with the highest score."""
     seconds: float
-    """Time that the policy took, without that of the world."""
+    """Time of the policy, without the time of the world."""
 
 
 def evenly_spaced(n_events: int, n_rows: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The bounds of the paper: how many events the algorithms need at most, and how many any algorithm needs at least.
+"""The bounds of the paper on the number of events: what the algorithms need at most, and any algorithm at least.
 
 They follow the statements of Lemmas 1 to 4 and of Theorems 1 to 4 in the main text, with a tolerance of 0, K >= 2 and
 M >= 2. With a tolerance ε > 0, take max(ε, Δ) for the gap (Remark 2). Where the paper disagrees with itself:
@@ -7,13 +7,14 @@ M >= 2. With a tolerance ε > 0, take max(ε, Δ) for the gap (Remark 2). Where 
   (`action_gap`) about actions.
 - Lemma 1 has 8 K M in its logarithm; its proof, and Theorem 1 which quotes it, have 4 K M. The proof's last lines lose
   the 1/Δ1 in the logarithm. Each function has what its own statement has.
-- The proof of Lemma 1 adds 2 α to both estimates, where the one of the best variable may be 2 α too low. What holds for
-  certain is the elimination at Δ1 >= 8 α, which takes four times the events; what happens on average is the elimination
-  at Δ1 = 4 α, which takes an eighth of the statement's 64 and more of its logarithm.
+- The proof of Lemma 1 adds 2 α to both estimates, but the estimate of the best variable may be 2 α too low. Elimination
+  is certain at Δ1 >= 8 α, which takes four times the events. On average, elimination happens at Δ1 = 4 α, which takes
+  an eighth of the statement's 64 and more of its logarithm.
 - Δ2 is a difference of means in Lemma 3; of joint means, P(v) times as large, in Theorem 1; of means times the
   probability of the path in Theorem 3. `OptimalTree.action_gap` is each of them at its depth.
-- Equations (3) and (4) have 2^D in their logarithms, Theorem 3 has not; a tree of depth D has 2^D - 1 splits.
-- The lower bounds are stated up to a constant, which is 1 here: they show how the events grow, not how many there are.
+- Equations (3) and (4) have 2^D in their logarithms, Theorem 3 does not; a tree of depth D has 2^D - 1 splits.
+- The lower bounds are stated up to a constant, which is 1 here: they show the growth of the number of events, not the
+  number itself.
 """
 
 from __future__ import annotations

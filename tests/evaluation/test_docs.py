@@ -18,7 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
 
 
 def test_every_role_of_a_column_is_in_the_table():
-    table = PAGE.read_text(encoding="utf-8").partition("## Which column is what")[2].partition("```")[0]
+    table = PAGE.read_text(encoding="utf-8").partition("## Roles of columns")[2].partition("```")[0]
     roles = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
     assert sorted(roles) == sorted(field.name for field in fields(Columns))
 

@@ -39,7 +39,7 @@ def command_page() -> str:
     """Return the page."""
     parts = [
         "# Command line\n",
-        "`bandit-forest --version` prints the version, `--help` after any command its options.\n",
+        "`bandit-forest --version` prints the version, and `--help` after any command prints its options.\n",
     ]
     for name, command in commands(command_line()):
         parts += [f"## {name}\n", f"{(command.help or '').strip()}\n"]
@@ -49,5 +49,5 @@ def command_page() -> str:
             if parameter.name != "help"
         ]
         if lines:
-            parts.append(table(("option", "what", "when left out"), lines))
+            parts.append(table(("option", "meaning", "default"), lines))
     return "\n".join(parts)

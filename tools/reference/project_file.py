@@ -19,7 +19,7 @@ __all__ = ["project_page", "typed_tables"]
 NOT_IN_FILE = {"n_variables", "n_actions", "n_threads", "variable_names", "action_names", "thresholds"}
 FORESTS = {"forest": BanditForest, "forest.growth": Greedy, "forest.exploration": InverseGap}
 OFFERED = (
-    "Instead of [actions], where each event offers its own actions: one table for each feature of an offered action, "
+    "Instead of [actions], if each event offers its own actions: one table for each feature of an offered action, "
     "of the same kinds. Then [forest] holds the parameters of [`PairForest`](api/forest.md).\n"
 )
 
@@ -35,21 +35,21 @@ def project_page() -> str:
     """Return the page."""
     parts = [
         "# Project file\n",
-        "`bandit-forest init` writes a commented example. These are all tables and settings.\n",
+        "`bandit-forest init` writes a commented example. This page has all tables and settings.\n",
     ]
     for name, kind in typed_tables().items():
-        parts += [f"## [{name}]\n", table(("setting", "what", "when left out"), _settings(kind))]
+        parts += [f"## [{name}]\n", table(("setting", "meaning", "default"), _settings(kind))]
     parts.append("## [context.NAME]\n\nOne table for each feature. `kind` is one of the following.\n")
     for name, feature in KINDS.items():
         texts = parameter_texts(feature)
         shown = {"n_bins": "bins"}
         settings = [(f"`{shown.get(one.name, one.name)}`", texts[one.name]) for one in fields(feature)]
-        parts += [f"### {name}\n", table(("setting", "what"), settings)]
+        parts += [f"### {name}\n", table(("setting", "meaning"), settings)]
     parts += ["## [offered.NAME]\n", OFFERED]
     for name, owner in FORESTS.items():
         texts = parameter_texts(owner)
         names = [one for one in inspect.signature(owner).parameters if one not in NOT_IN_FILE]
-        parts += [f"## [{name}]\n", table(("setting", "what"), [(f"`{one}`", texts[one]) for one in names])]
+        parts += [f"## [{name}]\n", table(("setting", "meaning"), [(f"`{one}`", texts[one]) for one in names])]
     return "\n".join(parts)
 
 

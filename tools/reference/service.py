@@ -76,7 +76,7 @@ def metrics_page() -> str:
     """Return the page of the metrics."""
     lines = [(f"`{name}`", kind, text) for name, text, kind in FAMILY.findall(metrics_text())]
     intro = "# Metrics\n\n`GET /metrics` answers in the text format of Prometheus.\n"
-    return f"{intro}\n{table(('metric', 'type', 'what'), lines)}"
+    return f"{intro}\n{table(('metric', 'type', 'meaning'), lines)}"
 
 
 def http_page() -> str:
@@ -91,9 +91,9 @@ def http_page() -> str:
     own = [one for one in offered if one not in fixed]
     return (
         f"{intro}\nEvery request may be refused with: {', '.join(sorted(common))}.\n\n{_table(fixed, common)}\n"
-        "## Offered actions\n\nA project with `[offered.NAME]` tables has these instead of `/v1/decide` and "
-        "`/v1/actions`, which it refuses with wrong_project. One with `[actions]` refuses `/v1/rank`. All others are "
-        "the same.\n\n"
+        "## Offered actions\n\nA project with `[offered.NAME]` tables has these paths instead of `/v1/decide` and "
+        "`/v1/actions`, which it refuses with wrong_project. A project with `[actions]` refuses `/v1/rank`. All other "
+        "paths are the same.\n\n"
         f"{_table(own, common)}"
     )
 
@@ -107,7 +107,7 @@ def _table(operations: list[tuple[str, str, dict[str, Any]]], common: set[str]) 
         (method.upper(), f"`{path}`", one["summary"], _key(path, one), ", ".join(sorted(_codes(one) - common)))
         for path, method, one in operations
     ]
-    return table(("method", "path", "what", "key", "refusals of its own"), lines)
+    return table(("method", "path", "summary", "key", "own refusals"), lines)
 
 
 def _codes(operation: dict[str, Any]) -> set[str]:

@@ -1,1 +1,1 @@
-"""Doors to other tools: coba, River, scikit-learn and Vowpal Wabbit."""
+"""Adapters for other tools: coba, River, scikit-learn and Vowpal Wabbit."""

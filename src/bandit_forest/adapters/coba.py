@@ -16,10 +16,10 @@ __all__ = ["CobaLearner"]
 
 
 class CobaLearner:
-    """A learner of coba: predict, score and learn; it needs nothing of coba itself.
+    """A learner of coba with `predict`, `score` and `learn`; it does not import coba.
 
-    The policy is made at the first prediction, when the number of actions is known. Actions are told apart by their
-    values; a subset of those of the first event may be offered later.
+    The policy is made at the first prediction, when the number of actions is known. Actions are distinguished by their
+    values. Later events may offer a subset of the actions of the first event.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ class CobaLearner:
         A fitted `ContextEncoder` for contexts that are mappings of raw features; or the number of variables of contexts
         that are zeros and ones.
     make
-        Makes the policy, as `make(n_variables=..., n_actions=...)`, with `thresholds` where the encoder has ordered
-        variables; a forest by default.
+        Callable that makes the policy, as `make(n_variables=..., n_actions=...)`, with `thresholds` if the encoder has
+        ordered variables; a forest by default.
     name
         Its name in coba's tables.
     reward_range

@@ -1,4 +1,4 @@
-"""A bandit over pairs as a learner of coba: its actions are taken as they are."""
+"""A bandit over pairs as a learner of coba, with coba's actions unchanged."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ONLY = "value"
 
 
 class CobaPairLearner:
-    """A learner of coba for actions with features; it needs nothing of coba itself.
+    """A learner of coba for actions with features; it does not import coba.
 
-    An action, like a context, may be a mapping of features, a sequence whose features are named by their places, or a
-    number or text by itself. Equal actions have equal ids. Actions need not be the same in all events.
+    An action, like a context, may be a mapping of features, a sequence whose features are named by their positions, or
+    a single number or text. Equal actions have equal ids. Actions need not be the same in all events.
 
     Parameters
     ----------

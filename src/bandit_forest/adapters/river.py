@@ -24,9 +24,9 @@ _MOST_WAITING = 100_000
 class RiverPolicy(ContextualPolicy or object):  # type: ignore[misc]
     """A contextual policy of River: pull and update.
 
-    River has no place for the propensity of a pull. So it is kept until the update of the same arm and context. An
-    update without a pull gets the probability that the policy has now. `river.bandit.evaluate` gives no context to
-    policies; all contexts are then the same.
+    River has no place for the propensity of a pull, so the policy keeps it until the update of the same arm and
+    context. An update without a pull gets the present probability of the arm. `river.bandit.evaluate` passes no
+    contexts to policies; all contexts are then the same.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class RiverPolicy(ContextualPolicy or object):  # type: ignore[misc]
     features
         A fitted `ContextEncoder` for raw features; or the names of features that are 0 or 1; 0 without contexts.
     make
-        Makes the policy, as `make(n_variables=..., n_actions=..., seed=...)`, with `thresholds` where the encoder has
-        ordered variables; a forest by default.
+        Callable that makes the policy, as `make(n_variables=..., n_actions=..., seed=...)`, with `thresholds` if the
+        encoder has ordered variables; a forest by default.
     reward_range
         The least and the largest possible reward.
     seed

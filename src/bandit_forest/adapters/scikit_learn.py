@@ -17,10 +17,10 @@ __all__ = ["ForestEstimator"]
 
 
 class ForestEstimator:
-    """A forest with `partial_fit`, `predict` and `predict_proba`, as scikit-learn has them, but without needing it.
+    """A forest with `partial_fit`, `predict` and `predict_proba` as in scikit-learn, which is not needed.
 
-    Labels are the actions that were taken, and what they earned comes with them. Attributes that end with an underscore
-    are learned: `forest_`, `classes_` (the actions), `encoder_` (None where rows are zeros and ones already).
+    Labels are the actions that were taken; their rewards are a further argument. Attributes that end with an underscore
+    are learned: `forest_`, `classes_` (the actions), `encoder_` (None if rows are zeros and ones already).
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ForestEstimator:
         self.seed = seed
 
     def fit(self, X: Any, y: ArrayLike, *, rewards: ArrayLike, propensities: ArrayLike) -> Self:
-        """Forget what was learned, and learn from these events."""
+        """Forget all earlier events, and learn from these events."""
         vars(self).pop("forest_", None)
         return self.partial_fit(X, y, rewards=rewards, propensities=propensities)
 
@@ -80,7 +80,7 @@ class ForestEstimator:
         rewards
             Rewards of these actions.
         propensities
-            The probabilities with which they were taken.
+            The probabilities with which these actions were taken.
         classes
             All actions, at the first call; those in `y` when None.
         """

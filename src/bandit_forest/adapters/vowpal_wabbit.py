@@ -1,4 +1,4 @@
-"""Vowpal Wabbit as a policy for our simulations, and logs to and from its text."""
+"""Vowpal Wabbit as a policy for simulations, and a reader and a writer of its text logs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["VowpalWabbit", "from_vw", "to_vw"]
 
 
 class VowpalWabbit(CheckedPolicy):
-    """Vowpal Wabbit's contextual bandits: `--cb_explore` with the arguments that are given.
+    """Vowpal Wabbit's contextual bandits: `--cb_explore` with further arguments.
 
-    Variables that are 1 are features with texts for names: Vowpal Wabbit takes whole numbers for indices, and merges
-    them. `--cb_explore` knows no available actions; its probabilities of the others are left out here.
+    Variables that are 1 are features with texts as names, since Vowpal Wabbit uses whole numbers as indices and merges
+    them. `--cb_explore` has no available actions; the probabilities of unavailable actions are removed.
 
     Parameters
     ----------

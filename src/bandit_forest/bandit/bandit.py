@@ -1,4 +1,4 @@
-"""Bandit: features in, names out."""
+"""Bandit: features as input, names of actions as output."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ __all__ = ["Bandit"]
 
 
 class Bandit(SavedBandit):
-    """Learn which of several named actions to take, from features as they are and rewards in their own units.
+    """Learn which of several named actions to take, from raw features and rewards in their own units.
 
     Features are numbers, texts, bools, datetimes and lists of labels; any of them may be missing. They are declared,
     fitted on rows by `fit`, or learned from the first lessons. Until they are known, actions are drawn uniformly. A
-    lesson is one learned event: context, action, reward and propensity. What is learned depends on the settings and on
-    the lessons in their order only. All methods may be called from several threads.
+    lesson is one learned event: context, action, reward and propensity. What is learned depends only on the settings
+    and on the sequence of lessons. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -51,14 +51,13 @@ class Bandit(SavedBandit):
     reward_range
         Lowest and highest reward.
     features
-        What a context holds: a mapping from names to features such as `NumericFeature(thresholds=(30, 50))`, or to the
+        Features of a context: a mapping from names to features such as `NumericFeature(thresholds=(30, 50))`, or to the
         name of their kind ("numeric", "categorical", "boolean", "labels", "time"), for a feature with defaults that
         may be missing. None: names and kinds are learned too, and each feature may be missing.
     warm_up_events
-        Number of lessons from which the features are learned, where they are not declared.
+        Number of lessons from which the features are learned if they are not declared.
     capacity
-        Largest number of actions that there may ever be, removed ones included. None: 8 more than there are names, at
-        least 16.
+        Largest number of actions, including removed ones. None: 8 more than the number of names, at least 16.
     seed
         Seed of all random draws.
     forest
@@ -160,7 +159,7 @@ class Bandit(SavedBandit):
 
     @property
     def policy(self) -> Policy | None:
-        """The policy inside; None while the features are learned. For reading only."""
+        """The policy that draws the actions; None while the features are learned. For reading only."""
         return self.model.policy
 
     @property
@@ -169,7 +168,7 @@ class Bandit(SavedBandit):
         return self._policy is not None
 
     def fit(self, rows: Any) -> Self:
-        """Learn the features from rows, before anything else is learned; no action and no reward is needed.
+        """Learn the features from rows, before the first lesson; no action and no reward is needed.
 
         Parameters
         ----------
@@ -188,7 +187,7 @@ class Bandit(SavedBandit):
         context
             A mapping from the names of features to their values, or a row of a frame.
         available_actions
-            Names of the actions that may be taken; None: all that are enabled.
+            Names of the available actions; None: all enabled actions.
         """
         with self._lock:
             encoded = self.model.read(context)
@@ -210,13 +209,13 @@ class Bandit(SavedBandit):
     ) -> None:
         """Learn the reward of a decision, or of an action that was taken elsewhere.
 
-        `learn(decision, 1.0)` and `learn(decision, reward=1.0)` are the same. A decision that is given twice is learned
-        twice: the bandit does not keep what it has learned.
+        `learn(decision, 1.0)` and `learn(decision, reward=1.0)` are the same. A decision that is passed twice is
+        learned twice: the bandit does not keep its decisions.
 
         Parameters
         ----------
         given
-            A decision of this bandit; or the context of an event that was decided elsewhere.
+            A decision of this bandit, or the context of an event that was decided elsewhere.
         action, propensity
             With a context: the action that was taken, and the probability with which it was drawn.
         reward
@@ -246,8 +245,8 @@ class Bandit(SavedBandit):
         rows
             A list of mappings, a mapping of columns, or a frame of pandas, Polars or PyArrow.
         available_actions
-            Names of the actions that may be taken in all rows; or one list of names per row; or a mask with one row per
-            event and one column per action, in the order of `actions`; or the name of a column with lists of names,
+            Names of the actions that are available in all rows; or one list of names per row; or a mask with one row
+            per event and one column per action, in the order of `actions`; or the name of a column with lists of names,
             which must not be a feature.
         """
         with self._lock:
@@ -262,7 +261,7 @@ class Bandit(SavedBandit):
         propensities: ArrayLike | str | None = None,
         available_actions: Any = None,
     ) -> None:
-        """Learn a batch of events in their order: the same as `learn` for each, but all or nothing.
+        """Learn a batch of events in their order, all or nothing; otherwise the same as `learn` for each event.
 
         Parameters
         ----------
@@ -270,11 +269,11 @@ class Bandit(SavedBandit):
             The decisions of `decide_many`, or some of them (`decisions[is_known]`), or a list of single decisions; or
             the contexts of events that were decided elsewhere, as in `decide_many`.
         actions, rewards, propensities
-            One for each event, or the name of the column of `rows` that holds them; such a column is not a feature.
-            With decisions, the rewards alone: `learn_many(decisions, [9.0, 4.0])`.
+            One for each event, or the name of a column of `rows`; such a column is not a feature. With decisions, pass
+            only the rewards: `learn_many(decisions, [9.0, 4.0])`.
         available_actions
-            Names of the actions that were available, in the forms of `decide_many`; a column of them is not a feature.
-            They are only checked: each row must have the action that was taken. They may name actions that are gone.
+            Names of the actions that were available, in the forms of `decide_many`; such a column is not a feature.
+            They are only checked: the action of each row must be among them. They may include removed actions.
 
         Examples
         --------
@@ -324,23 +323,23 @@ class Bandit(SavedBandit):
             return batches.propensities(self, rows, available_actions)
 
     def add_action(self, name: str) -> None:
-        """Add an action; refused when the name was used before or the capacity is spent."""
+        """Add an action; refused if the name was used before or the capacity is used up."""
         with self._lock:
             self.registry.add(name)
             self._rename()
 
     def disable_action(self, name: str) -> None:
-        """Take an action out of play for now; its rewards are still learned."""
+        """Make an action unavailable until it is enabled again; its rewards are still learned."""
         with self._lock:
             self.registry.disable(name)
 
     def enable_action(self, name: str) -> None:
-        """Bring a disabled action back."""
+        """Make a disabled action available again."""
         with self._lock:
             self.registry.enable(name)
 
     def remove_action(self, name: str) -> None:
-        """Take an action out of play for ever; its name is never used again. Its decisions may still be learned."""
+        """Make an action unavailable for ever; its name is never used again. Its decisions can still be learned."""
         with self._lock:
             self.registry.remove(name)
 
@@ -357,7 +356,7 @@ class Bandit(SavedBandit):
         return explanation_in_units(told, self.rewards, len(self.registry.names))
 
     def variables_in_words(self, context: Any) -> list[str]:
-        """Return what the variables of a checked context say, such as 'age in [18, 65)'."""
+        """Return the variables of a checked context in words, such as 'age in [18, 65)'."""
         encoder = self.model.schema.encoder
         assert encoder is not None
         names = self.forest("Bandit.variables_in_words").variable_names
@@ -382,7 +381,7 @@ class Bandit(SavedBandit):
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "data") -> Self:
-        """Return a bandit that `to_bytes` gave."""
+        """Return the bandit of the bytes that `to_bytes` returned."""
         parts = unpack_bandit(data, name)
         try:
             bandit = cls.from_settings(settings_of(parts, name))
@@ -394,7 +393,7 @@ class Bandit(SavedBandit):
         return bandit
 
     def forest(self, owner: str) -> BanditForest:
-        """Return the forest inside, or refuse when there is none."""
+        """Return the forest of the bandit, or refuse if there is none."""
         if isinstance(self.model.policy, BanditForest):
             return self.model.policy
         if self.model.policy is None:

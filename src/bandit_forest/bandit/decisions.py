@@ -1,4 +1,4 @@
-"""Decisions by name: each knows its action, propensity and version, and what `learn` will need."""
+"""Decisions by name: each has its action, propensity and version, and the context that `learn` needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["BanditDecision", "BanditDecisions", "places"]
 
 
 class BanditDecision(NamedTuple):
-    """An action by name, to be given to `Bandit.learn` with its reward."""
+    """A decision with the name of its action, to pass to `Bandit.learn` with its reward."""
 
     action: str
     propensity: float
@@ -30,7 +30,7 @@ class BanditDecision(NamedTuple):
 
 
 class BanditDecisions(Sequence[BanditDecision]):
-    """The decisions of a batch, to be given to `Bandit.learn_many` with their rewards.
+    """The decisions of a batch, to pass to `Bandit.learn_many` with their rewards.
 
     A slice, a mask or an array of numbers selects some of them, such as those whose rewards are known.
 

@@ -47,11 +47,11 @@ class FeatureError(InvalidArgumentError):
 
 
 class UnknownActionError(InvalidArgumentError):
-    """There is no action of this name."""
+    """No action has this name."""
 
 
 class ActionError(InvalidArgumentError):
-    """The action cannot be added or changed as asked: the name is taken, or no action would be left."""
+    """The action cannot be added or changed: the name is taken, or no action would be left."""
 
 
 class CapacityError(InvalidArgumentError):

@@ -1,4 +1,4 @@
-"""Policies to compare with, one a file."""
+"""Baseline policies for comparison, one per file."""
 
 from bandit_forest.baselines.banditron import Banditron
 from bandit_forest.baselines.lin_ucb import LinUCB

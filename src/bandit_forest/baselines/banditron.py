@@ -16,14 +16,14 @@ __all__ = ["Banditron"]
 
 
 class Banditron(CheckedPolicy):
-    """Play the action of highest linear score, and a random one with a small probability.
+    """Play the action of highest linear score, and a random action with a small probability.
 
-    Each action has a weight for every variable and one more that is always counted (a bias). An event takes one from
-    the weights of the action that scores best and adds reward / propensity to those of the action that was played: on
-    average, over the draw of the action, the update of the multi-class perceptron that is told the right action.
+    Each action has a weight for every variable and a bias. An event subtracts one from the weights of the action with
+    the highest score, and adds reward / propensity to the weights of the action that was played. On average over the
+    draw of the action, this is the update of the multi-class perceptron with full information.
 
-    The best action of an event is found again when its reward comes, among all actions, so a reward may come at any
-    time or never.
+    The best action of an event is computed again from all actions when its reward arrives, so a reward may arrive at
+    any time or never.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Banditron(CheckedPolicy):
     exploration
         Probability with which the action is drawn at random, γ in the article.
     seed
-        Seed of the draws.
+        Seed of all random draws.
 
     Examples
     --------

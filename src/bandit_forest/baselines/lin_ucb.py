@@ -1,4 +1,4 @@
-"""LinUCB: ridge regression for each action, played with optimism."""
+"""LinUCB: ridge regression for each action, and upper confidence bounds."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _UPDATES_PER_INPUT = 16  # between two exact inversions, which then cost a sixte
 class LinUCB(CompiledPolicy):
     """Play the action whose upper confidence bound under its own linear model is highest (disjoint LinUCB).
 
-    The model of an action is ridge regression on the variables and a constant. Its inverse Gram matrix is kept by
-    Sherman-Morrison updates, and computed anew every 16 updates an input from the Gram matrix itself, whose entries are
-    whole numbers plus the ridge and therefore free of rounding errors. The choice is deterministic, so that its
-    propensity is 1; equal bounds go to the lowest action. All methods may be called from several threads.
+    The model of an action is a ridge regression on the variables and a constant. Its inverse Gram matrix is updated by
+    the Sherman-Morrison formula. After every 16 updates per input it is computed anew from the Gram matrix, whose
+    entries are whole numbers plus the ridge and therefore free of rounding errors. The choice is deterministic, so its
+    propensity is 1; ties go to the lowest action. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class LinUCB(CompiledPolicy):
     n_actions
         Number of actions.
     width
-        Number of standard deviations of optimism that are added to a prediction, α in the article.
+        Number of standard deviations that are added to a prediction, α in the article.
     ridge
         Number that is added to the diagonal of each Gram matrix, at least 1e-6.
 

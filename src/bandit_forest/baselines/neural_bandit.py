@@ -1,4 +1,4 @@
-"""NeuralBandit: perceptrons that predict the reward of each action, in a committee that learns whom to follow."""
+"""NeuralBandit: a committee of perceptrons that predict the reward of each action, and Exp3 over its members."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Number = TypeVar("Number", int, float)
 class NeuralBandit(CompiledPolicy):
     """Predict the reward of each action by perceptrons, and follow the member of a committee of them that earns most.
 
-    A member of the committee is a number of hidden units and a learning rate, with one perceptron for each action that
-    learns by back-propagation from the rewards of that action. The member to follow is drawn by Exp3; it plays its best
-    action, or any with a small probability. All members learn from every event.
+    A member of the committee has a number of hidden units, a learning rate, and one perceptron for each action, which
+    learns by back-propagation from the rewards of that action. Exp3 draws the member to follow. This member plays its
+    best action, or any action with a small probability. All members learn from every event.
 
-    The propensity of an action is its probability over both draws. When a reward comes, what each member would earn is
-    estimated without bias as reward · (probability that this member plays the action) / propensity: Exp3 whose arms
-    give advice, that is Exp4. What the members play is computed anew then, with all actions available, so a reward may
-    come at any time, never, or from another policy. All methods may be called from several threads.
+    The propensity of an action is its probability over both draws. When a reward arrives, the reward of each member is
+    estimated without bias as reward · (probability that this member plays the action) / propensity: this is Exp3 whose
+    arms give advice, that is Exp4. The actions of the members are then computed anew, with all actions available, so a
+    reward may arrive at any time, never, or from another policy. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class NeuralBandit(CompiledPolicy):
     member_exploration
         Probability with which any member is followed, γ of Exp3.
     seed
-        Seed of the first weights and of the draws.
+        Seed of the first weights and of all random draws.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Elimination without contexts: try all remaining actions equally often, and drop the ones that cannot be the best."""
+"""Elimination without contexts: play all remaining actions equally often, and drop those that cannot be the best."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["SuccessiveElimination"]
 class SuccessiveElimination(CheckedPolicy):
     """Play the remaining actions in rotation, whatever the context, until one is left.
 
-    After t rewards of each remaining action, those are eliminated whose mean is at least
-    2 sqrt(log(4 K t² / delta) / 2 t) below the best. The best action of all is then eliminated with a probability of at
-    most delta. The rotation goes to the action that was taken least often, rewarded or not, so that late rewards do not
-    stop it. When all available actions are eliminated, the one with the best mean is taken. The choice is certain, so
-    its propensity is 1; ties go to the lowest action.
+    After t rewards of each remaining action, actions whose mean is at least 2 sqrt(log(4 K t² / delta) / 2 t) below the
+    best mean are eliminated. The best action of all is then eliminated with a probability of at most delta. The
+    rotation takes the action that was taken least often, rewarded or not, so late rewards do not stop it. When all
+    available actions are eliminated, the action with the best mean is taken. The choice is deterministic, so its
+    propensity is 1; ties go to the lowest action.
 
     Parameters
     ----------
     n_variables
-        Number of binary variables of a context; none is looked at.
+        Number of binary variables of a context; they are ignored.
     n_actions
         Number of actions.
     delta

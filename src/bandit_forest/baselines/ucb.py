@@ -1,4 +1,4 @@
-"""Optimism without contexts: UCB1."""
+"""Upper confidence bounds without contexts: UCB1."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["UCB"]
 class UCB(CheckedPolicy):
     """Take the action with the highest upper confidence bound on its mean reward, whatever the context.
 
-    The bound is mean + sqrt(2 log(n) / n_k) after n decisions, n_k of them for the action. A decision counts from when
-    it is taken, before its reward comes: with late rewards the bound of an action shrinks while it is tried, so that a
-    batch of decisions explores like the same number of single ones. With prompt rewards this is UCB1. Its choice is
-    certain, so its propensity is 1; ties go to the lowest action.
+    The bound is mean + sqrt(2 log(n) / n_k) after n decisions, n_k of them for the action. A decision counts as soon as
+    it is taken, before its reward arrives. So with late rewards the bound of an action shrinks while it is tried, and a
+    batch of decisions explores like the same number of single decisions. With prompt rewards this is UCB1. The choice
+    is deterministic, so its propensity is 1; ties go to the lowest action.
 
     Parameters
     ----------
     n_variables
-        Number of binary variables of a context; none is looked at.
+        Number of binary variables of a context; they are ignored.
     n_actions
         Number of actions.
 

@@ -1,4 +1,4 @@
-"""Every action with the same probability: the floor under every other policy."""
+"""Every action with the same probability: the weakest baseline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Uniform(CheckedPolicy):
     n_actions
         Number of actions.
     seed
-        Seed of the draws.
+        Seed of all random draws.
 
     Examples
     --------

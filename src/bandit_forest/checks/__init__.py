@@ -1,4 +1,4 @@
-"""What every policy must do, as checks that anyone can run on a policy of their own.
+"""Checks of the requirements of every policy, to run on a policy of your own.
 
 Examples
 --------

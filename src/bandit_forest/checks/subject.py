@@ -1,4 +1,4 @@
-"""What is checked, what a check is, and how a failure is told."""
+"""Subjects of checks, checks, and their failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Check", "CheckFailedError", "MakePolicy", "Named", "Subject", "check
 
 
 class CheckFailedError(BanditForestError, AssertionError):
-    """A policy does not do what every policy must; the message is `policy:check: what happened`."""
+    """A policy fails a requirement of every policy; the message is `policy:check: what happened`."""
 
 
 def require(condition: object, fault: str) -> None:
@@ -39,7 +39,7 @@ class MakePolicy(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A policy to check, and what may be asked of it.
+    """A policy to check, and its requirements.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class Subject:
     name
         Its name in messages and test ids.
     learns
-        Whether its reward must come to beat that of uniform draws.
+        Whether its reward must exceed the reward of uniform draws in the end.
     uses_contexts
         Whether it must learn a world in which the best action depends on the context.
     n_events
-        Within how many events it has learned an easy world and its memory has stopped growing.
+        Number of events after which it must have learned an easy world, and its memory must not grow.
     """
 
     make: MakePolicy
@@ -74,7 +74,7 @@ class Check:
     run: Callable[[Any], None]
 
     def __call__(self, subject: Named) -> None:
-        """Raise a `CheckFailedError` when the subject fails, by a wrong answer or by an exception of its own."""
+        """Raise a `CheckFailedError` if the subject gives a wrong answer or raises an exception."""
         try:
             self.run(subject)
         except Exception as error:
@@ -90,7 +90,7 @@ def checked_name(name: str | None, policy: Callable[[], object], owner: str) -> 
 
 
 def run_all(checks: Iterable[Check], subject: Named) -> None:
-    """Run checks on a subject and raise one `CheckFailedError` that tells all that is wrong with it."""
+    """Run checks on a subject, and raise one `CheckFailedError` with all failures."""
     faults = []
     for check in checks:
         try:

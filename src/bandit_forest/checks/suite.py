@@ -50,7 +50,7 @@ def check_policy(
     uses_contexts: bool = True,
     n_events: int = 4000,
 ) -> None:
-    """Run every check on a policy and raise one `CheckFailedError` that tells all that is wrong with it.
+    """Run every check on a policy, and raise one `CheckFailedError` with all failures.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ def check_policy(
     name
         Its name in the message; that of its class when None.
     learns
-        Whether its reward must come to beat that of uniform draws.
+        Whether its reward must exceed the reward of uniform draws in the end.
     uses_contexts
         Whether it must learn a world in which the best action depends on the context.
     n_events
-        Within how many events it has learned an easy world and its memory has stopped growing.
+        Number of events after which it must have learned an easy world, and its memory must not grow.
     """
     if not callable(make):
         refuse("make", "check_policy", "a function that makes a policy", make)

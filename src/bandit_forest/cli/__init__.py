@@ -51,9 +51,9 @@ def _make_app() -> "typer.Typer":
 
     @app.command()
     def demo(
-        events: Annotated[int, typer.Option(min=1, help="How many events each policy plays.")] = 300_000,
+        events: Annotated[int, typer.Option(min=1, help="Number of events that each policy plays.")] = 300_000,
         seed: Annotated[int, typer.Option(min=0, help="Seed of the stream and of the policies.")] = 0,
-        figure: Annotated[Path, typer.Option(help="Where to write the figure.")] = Path("out/demo-regret.png"),
+        figure: Annotated[Path, typer.Option(help="File of the figure.")] = Path("out/demo-regret.png"),
     ) -> None:
         """Play a synthetic world with a forest, a tree and two policies without contexts."""
         from bandit_forest.cli.demo import run_demo

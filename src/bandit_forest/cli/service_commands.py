@@ -23,7 +23,7 @@ __all__ = ["register"]
 
 ActionName = Annotated[str, typer.Argument(help="The name of the action.")]
 ProjectFile = Annotated[Path, typer.Argument(help="The project file.")]
-Address = Annotated[str | None, typer.Option(help="Where the service answers; else as the project file says.")]
+Address = Annotated[str | None, typer.Option(help="Address of the service; default: as in the project file.")]
 _FILE = Path("bandit-forest.toml")
 
 
@@ -44,7 +44,7 @@ def init(
         bool, typer.Option("--offered", help="A project whose events offer their own actions, with features.")
     ] = False,
     saved: Annotated[
-        Path | None, typer.Option("--from", help="A saved Bandit or PairBandit that the project file is made for.")
+        Path | None, typer.Option("--from", help="A saved Bandit or PairBandit; the project file fits it.")
     ] = None,
 ) -> None:
     """Write a commented example of a project file, or one that fits a saved bandit."""
@@ -64,8 +64,8 @@ def init(
 
 def serve(
     project: ProjectFile = _FILE,
-    host: Annotated[str | None, typer.Option(help="Where to listen; else as the project says.")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; default: as in the project file.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free port.")] = None,
     saved: Annotated[
         Path | None, typer.Option("--from", help="A saved Bandit or PairBandit with which a new storage folder begins.")
     ] = None,
@@ -122,7 +122,7 @@ def backup(
 
 
 def verify(project: ProjectFile = _FILE) -> None:
-    """Rebuild the forest from the whole journal, and compare it with the one that a start would recover."""
+    """Rebuild the forest from the whole journal, and compare it with the forest that a start would recover."""
     with _extra("service"):
         from bandit_forest.service.recovery.verify import verify as verify_folder
 
@@ -136,11 +136,11 @@ def verify(project: ProjectFile = _FILE) -> None:
 
 
 def migrate(
-    old: Annotated[Path, typer.Argument(help="The project file whose journal is carried over.")],
+    old: Annotated[Path, typer.Argument(help="The project file of the existing journal.")],
     new: Annotated[Path, typer.Argument(help="The project file with the new definition, and a new storage folder.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Report only, and write nothing.")] = False,
 ) -> None:
-    """Write the journal of a project again, by the definition of another."""
+    """Write the journal of a project again, with the definition of another project."""
     with _extra("service"):
         from bandit_forest.service.recovery.migrate import migrate as migrate_journal
 
@@ -167,19 +167,19 @@ def add(name: ActionName, project: ProjectFile = _FILE, address: Address = None)
 
 
 def disable(name: ActionName, project: ProjectFile = _FILE, address: Address = None) -> None:
-    """Take an action out of play for now."""
+    """Make an action unavailable until it is enabled again."""
     with _client(project, address) as client:
         client.disable_action(name)
 
 
 def enable(name: ActionName, project: ProjectFile = _FILE, address: Address = None) -> None:
-    """Bring a disabled action back."""
+    """Make a disabled action available again."""
     with _client(project, address) as client:
         client.enable_action(name)
 
 
 def remove(name: ActionName, project: ProjectFile = _FILE, address: Address = None) -> None:
-    """Take an action out of play for ever; its name is never used again."""
+    """Make an action unavailable for ever; its name is never used again."""
     with _client(project, address) as client:
         client.remove_action(name)
 

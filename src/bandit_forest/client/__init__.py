@@ -1,4 +1,4 @@
-"""A client of the decision service, for programs that wait and for programs that do not."""
+"""Clients of the decision service, blocking and asynchronous."""
 
 from bandit_forest.errors import MissingExtraError
 

@@ -1,4 +1,4 @@
-"""What the service answers, as Python has it."""
+"""Answers of the service as Python objects."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class RefusedError(BanditForestError):
     message
         What is wrong.
     path
-        The place in the request, such as "$.context.age", or None.
+        The place of the error in the request, such as "$.context.age", or None.
     """
 
     def __init__(self, status: int, code: str, message: str, path: str | None = None) -> None:
@@ -80,12 +80,12 @@ class RefusedError(BanditForestError):
 
 
 class BatchRefusedError(RefusedError):
-    """Some items of a batch were refused; what became of each is in `results`. It looks like the first refusal.
+    """Some items of a batch were refused; `results` has all results, other attributes are those of the first refusal.
 
     Parameters
     ----------
     results
-        One for each item: what it would have been answered with alone, or its refusal.
+        The result or the refusal of each item, as if it had been sent alone.
     """
 
     def __init__(self, results: list[Any]) -> None:

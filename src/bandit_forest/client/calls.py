@@ -1,4 +1,4 @@
-"""The requests of a client: what is sent, and how the answer is read."""
+"""The requests of a client, and the readers of their answers."""
 
 from __future__ import annotations
 
@@ -84,9 +84,10 @@ def decide(
     propensity: float | None = None,
     mean_rewards: bool = False,
 ) -> Call[DecidedEvent]:
-    """Choose an action for one event; an event_id of your own makes it safe to ask again.
+    """Choose an action for one event; with an event_id of your own, the request can be sent again safely.
 
-    In shadow mode, `action` and `propensity` tell what the application has chosen. `mean_rewards` asks for estimates.
+    In shadow mode, `action` and `propensity` are the choice of the application. With `mean_rewards`, the answer has the
+    estimates.
     """
     event = _event(context, available_actions, event_id, action, propensity)
     return Call("/v1/decide", event | ({"mean_rewards": True} if mean_rewards else {}), decided)
@@ -100,7 +101,7 @@ def decide_many(
     actions: Sequence[str] | None = None,
     propensities: Sequence[float] | None = None,
 ) -> Call[list[DecidedEvent]]:
-    """Choose an action for each event, with one request; everything else has one item per event, too.
+    """Choose an action for each event, with one request; all other arguments have one item per event, too.
 
     When some events are refused, `BatchRefusedError` holds the decisions of the others.
     """
@@ -128,8 +129,8 @@ def rank(
 ) -> Call[RankedEvent]:
     """Rank the actions that an event offers, each with its `id` and its features; the first rank is the decision.
 
-    An event_id of your own makes it safe to ask again. At most `n_ranked` ranks are answered. `mean_rewards` asks for
-    estimates.
+    With an event_id of your own, the request can be sent again safely. The answer has at most `n_ranked` ranks. With
+    `mean_rewards`, it has the estimates.
     """
     event = _offer(context, actions, event_id, n_ranked)
     ids = [action.get("id") for action in event["actions"]]
@@ -145,7 +146,7 @@ def rank_many(
     event_ids: Sequence[str | None] | None = None,
     n_ranked: int | None = None,
 ) -> Call[list[RankedEvent]]:
-    """Rank what each event offers, with one request; `actions` and `event_ids` have one item per event.
+    """Rank the offered actions of each event, with one request; `actions` and `event_ids` have one item per event.
 
     When some events are refused, `BatchRefusedError` holds the rankings of the others.
     """
@@ -169,7 +170,7 @@ def reward_many(rewards: Mapping[str, float]) -> Call[None]:
 def learn(
     context: Context, action: Action, reward: float, *, propensity: float, event_id: str | None = None
 ) -> Call[None]:
-    """Learn an event that was decided elsewhere; an offered action is told with its `id` and its features."""
+    """Learn an event that was decided elsewhere; an offered action is a mapping with its `id` and its features."""
     event = {"context": dict(context), "action": _plain(action), "reward": reward, "propensity": propensity}
     return Call("/v1/learn", event | {"event_id": event_id}, _nothing)
 
@@ -192,7 +193,7 @@ def learn_many(
 
 
 def explain(event_id: str) -> Call[Json]:
-    """Return what is known of an event."""
+    """Return the stored data and an explanation of an event."""
     return Call(f"/v1/explain/{quote(event_id, safe='')}", None, lambda answer: answer)
 
 
@@ -207,17 +208,17 @@ def add_action(name: str) -> Call[None]:
 
 
 def disable_action(name: str) -> Call[None]:
-    """Take an action out of play for now. Needs a key for administration."""
+    """Make an action unavailable until it is enabled again. Needs a key for administration."""
     return Call("/v1/actions/disable", {"name": name}, _nothing)
 
 
 def enable_action(name: str) -> Call[None]:
-    """Bring a disabled action back. Needs a key for administration."""
+    """Make a disabled action available again. Needs a key for administration."""
     return Call("/v1/actions/enable", {"name": name}, _nothing)
 
 
 def remove_action(name: str) -> Call[None]:
-    """Take an action out of play for ever. Needs a key for administration."""
+    """Make an action unavailable for ever. Needs a key for administration."""
     return Call("/v1/actions/remove", {"name": name}, _nothing)
 
 

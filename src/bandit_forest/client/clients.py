@@ -1,4 +1,4 @@
-"""The two clients: they differ in how they wait, and in nothing else."""
+"""The blocking and the asynchronous client."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _as_method(method: Method, make: Callable[..., Any]) -> Method:
 
 
 class Client:
-    """Ask a decision service, and wait for its answers.
+    """Blocking client of a decision service.
 
     When no service answers, `httpx.TransportError` is raised. A request with an `event_id` of your own can then be sent
     again: the same request gets the same answer.
@@ -107,7 +107,7 @@ class Client:
 
 
 class AsyncClient:
-    """Ask a decision service without blocking: as `Client`, with `await`.
+    """Asynchronous client of a decision service: the methods of `Client`, with `await`.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""More than one machine: parts of a forest that learn apart, and launchers that run tasks on processes or on Ray."""
+"""More than one machine: parts of a forest that learn separately, and launchers of tasks on processes or on Ray."""

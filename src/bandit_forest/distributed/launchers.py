@@ -11,7 +11,7 @@ __all__ = ["open_launcher"]
 
 
 def open_launcher(text: str) -> Launcher:
-    """Return the launcher that a text names: 'local', 'local:2', 'ray' or 'ray://head:10001'.
+    """Return the launcher with a name: 'local', 'local:2', 'ray' or 'ray://head:10001'.
 
     Examples
     --------

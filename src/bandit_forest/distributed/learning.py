@@ -1,4 +1,4 @@
-"""Learn a log in shards, wherever a launcher runs them."""
+"""Learning of a log in shards, which a launcher runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def learn_in_shards(
     n_shards: int | None = None,
     on_update: OnUpdate = ignore,
 ) -> BanditForest:
-    """Return the forest that has learned the lessons: the same bytes, whoever runs how many shards.
+    """Return the forest that has learned the lessons: the same bytes for any launcher and any number of shards.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tasks on all cores, each in a fresh process that ends with its parent, whatever happens to it."""
+"""Tasks on all cores, each in a new process that ends with its parent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VE
 
 
 class Local:
-    """Runs tasks on this machine, each in a process of its own.
+    """Launcher of tasks on this machine, each in its own process.
 
     Parameters
     ----------

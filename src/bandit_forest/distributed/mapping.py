@@ -1,4 +1,4 @@
-"""One function over many items, such as an evaluation over many logs, wherever a launcher runs it."""
+"""One function over many items, such as an evaluation over many logs, on any launcher."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def map_over(
     launcher: Launcher,
     on_update: OnUpdate = ignore,
 ) -> list[_Result]:
-    """Return what a function makes of each item, in their order.
+    """Return the result of a function for each item, in the order of the items.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _MOST_DEATHS = 5  # of workers and nodes that run one task
 
 
 class Ray:
-    """Runs tasks on the machines of a Ray cluster, one core each. The package must be installed on all of them.
+    """Launcher of tasks on the machines of a Ray cluster, one core per task. All machines need the package.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Shards of a forest: each learns a log alone, and together they are the forest that one process would have made.
+"""Shards of a forest: each learns a log alone, and together they equal the forest of a single process.
 
 The parts of a forest are its groups of trees and, behind them, its line. None of them needs another one to learn. Only
 the two weights of trees and line depend on all: they are learned at the merge, from the number that each part has noted
@@ -38,7 +38,7 @@ class Lessons(NamedTuple):
 
 
 def cut(forest: BanditForest, n_shards: int) -> list[range]:
-    """Return the parts of each shard: whole groups of trees, and the line as one more shard.
+    """Return the parts of each shard: whole groups of trees, and the linear part as one more shard.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def cut(forest: BanditForest, n_shards: int) -> list[range]:
 def train(
     forest: BanditForest, lessons: Lessons, parts: range, *, progress: Callable[[int], object] | None = None
 ) -> bytes:
-    """Let some parts of a forest learn, and return their state and notes; the forest is not to be used any more.
+    """Let some parts of a forest learn, and return their state and notes; the forest must not be used afterwards.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def train(
 
 
 def merge(forest: BanditForest, lessons: Lessons, shards: Sequence[bytes]) -> BanditForest:
-    """Return the forest that has learned the lessons, from what its shards have learned apart.
+    """Return the forest that has learned the lessons, merged from its shards.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A simulation whose trees live on several machines: asked in batches, added up in order, drawn once.
+"""A simulation with trees on several machines: estimates in batches, sums in order, one draw per decision.
 
 Every message carries the position in the log, the number of lessons so far. A shard that stands elsewhere, since it
 came back from a failure with an older state, refuses it, and is taught what it has missed before it answers.

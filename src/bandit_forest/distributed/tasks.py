@@ -1,4 +1,4 @@
-"""Tasks that run anywhere, and the small protocol of those who run them."""
+"""Tasks that run anywhere, and the protocol of launchers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TaskFailedError(BanditForestError, RuntimeError):
 
 
 class Task(Protocol):
-    """Something that takes its time, can be sent to another process, and gives back bytes."""
+    """A long computation that can be sent to another process, and returns bytes."""
 
     @property
     def label(self) -> str:
@@ -34,7 +34,7 @@ class Task(Protocol):
         """Number of events or of trees."""
 
     def run(self, report: Report) -> bytes:
-        """Do it; whoever does it again gets the same."""
+        """Run the task; a second run returns the same bytes."""
 
 
 class Update(NamedTuple):

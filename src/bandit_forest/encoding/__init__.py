@@ -1,4 +1,4 @@
-"""Raw features into contexts, and a name for each variable of a context."""
+"""Encoding of raw features as contexts, with a name for each variable."""
 
 from bandit_forest.encoding.categorical import Categorical
 from bandit_forest.encoding.column import Column

@@ -18,7 +18,7 @@ __all__ = ["Categorical"]
 
 @dataclass(frozen=True, kw_only=True)
 class Categorical(Column):
-    """A choice among values, one binary variable per value; of two values, the second has the variable.
+    """A column of categories, with one binary variable per value; for two values, one variable for the second.
 
     The values False and True make a flag, whose variable has the name of the column.
 
@@ -27,8 +27,8 @@ class Categorical(Column):
     values
         Different texts, bools or numbers.
     other
-        Whether all other values together have a variable, `city is another value`; else they set none. Beside a
-        single value they have none either, since it would be the complement of that value's.
+        Whether all other values share a variable, `city is another value`. If not, they set no variable. With a single
+        value there is no such variable either, since it would be the complement of the value's variable.
     missing
         Whether a missing value has a variable of its own.
 

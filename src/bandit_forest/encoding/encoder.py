@@ -25,31 +25,31 @@ _LOWEST, _HIGHEST = -(2.0**53), 2.0**53  # all whole numbers in between are floa
 class ContextEncoder:
     """Encode rows of numbers, texts and bools as contexts.
 
-    A number becomes one ordered variable: its code is the number of thresholds that it reaches, so that a tree can test
-    `age >= 38` for each of them. Texts have one binary variable per value; bools, and columns of zeros and ones, are
-    one binary variable, as is every column of two numbers or two values. A column that never varies has none.
+    A column of numbers becomes one ordered variable. Its code is the number of thresholds that the number reaches, so a
+    tree can test `age >= 38` for each threshold. Texts have one binary variable per value. Bools, columns of zeros and
+    ones, and columns of two numbers or two values have one binary variable. A column that never varies has none.
 
-    A missing value (None, NaN, pandas' NA, or a key that a row lacks) sets a binary variable of its own, `... is
-    missing`, if the column had missing values when the encoder was fitted; its code is 0 in an ordered variable. A
-    number outside the fitted range has the lowest or the highest code. A value that was never seen sets the variable
-    `... is another value` if the column has one, and otherwise none. Columns that were not fitted are ignored.
+    A missing value (None, NaN, pandas' NA, or a key that a row lacks) sets its own binary variable, `... is missing`,
+    if the column had missing values when the encoder was fitted; the code of an ordered variable is then 0. A number
+    outside the fitted range has the lowest or the highest code. An unseen value sets the variable `... is another
+    value` if the column has one, and otherwise no variable. Columns that were not fitted are ignored.
 
-    It follows the conventions of scikit-learn's transformers, without needing scikit-learn.
+    The class follows the conventions of scikit-learn's transformers, but does not need scikit-learn.
 
     Parameters
     ----------
     n_bins
-        None keeps numbers in order. An int cuts them into at most that many bins of equal frequency, one binary
-        variable per bin, for policies that take binary variables only.
+        Largest number of bins of equal frequency into which numbers are cut, with one binary variable per bin, for
+        policies that take binary variables only. None: numbers are ordered variables.
     max_thresholds
         Largest number of thresholds of a numeric column. With more different numbers, the thresholds are quantiles.
     max_values
-        Largest number of values of a categorical column that have a variable each. With more of them, these are the
-        most frequent ones that come more than once, and all others share the variable `... is another value`.
+        Largest number of values of a categorical column that have a variable each. With more values, the most frequent
+        values that occur more than once have one, and all others share the variable `... is another value`.
     columns
-        What is known beforehand, by column: 'numeric' or 'categorical' where the values do not tell (codes that look
-        like numbers), or the whole rule, `Numeric(thresholds=...)`, `Binned(edges=...)` or `Categorical(values=...)`.
-        All others are told from the values.
+        Declared columns: 'numeric', 'categorical' (for codes that look like numbers), or the whole rule,
+        `Numeric(thresholds=...)`, `Binned(edges=...)` or `Categorical(values=...)`. The rules of all other columns
+        follow from their values.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class ContextEncoder:
 
     @classmethod
     def from_schema(cls, columns: Mapping[str, Column]) -> Self:
-        """Return an encoder with the rule of every column, without rows.
+        """Return an encoder with these rules of all columns; no rows are needed.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class ContextEncoder:
         return self.fit(rows, y).transform(rows)
 
     def encode(self, row: Mapping[str, Any]) -> NDArray[np.uint8]:
-        """Return the context of one row; a few microseconds, for decisions one at a time.
+        """Return the context of one row; it takes a few microseconds, for single decisions.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class ContextEncoder:
 
     @property
     def variable_names(self) -> list[str]:
-        """The name of each variable: the column's name for an ordered one, a test such as `city = Paris` else."""
+        """The name of each variable: the column's name if it is ordered, otherwise a test such as `city = Paris`."""
         self._check_fitted()
         return list(self._layout.variable_names)
 
@@ -219,7 +219,7 @@ class ContextEncoder:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Return an encoder that `to_json` wrote."""
+        """Return the encoder of the JSON that `to_json` returned."""
         return cls.from_schema(from_document(text))
 
     def __repr__(self) -> str:

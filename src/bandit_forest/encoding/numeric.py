@@ -40,10 +40,10 @@ class _Cut(Column):
 class Numeric(_Cut):
     """Numbers as one ordered variable, whose code is the number of thresholds that a number reaches.
 
-    A tree tests `code >= c`, which reads `age >= 38` when 38 is the c-th threshold. A number is never unseen: below all
-    thresholds its code is 0, above all of them it is their number. The code of a missing value is 0.
+    A tree tests `code >= c`, which is shown as `age >= 38` if 38 is the c-th threshold. Every number has a code: below
+    all thresholds it is 0, above all thresholds it is their number. The code of a missing value is 0.
 
-    One threshold makes a plain binary variable, `age >= 38`. Without thresholds the numbers have no variable.
+    A single threshold makes a binary variable, `age >= 38`. Without thresholds the numbers have no variable.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ class Numeric(_Cut):
 
 @dataclass(frozen=True, kw_only=True)
 class Binned(_Cut):
-    """Numbers cut into bins, one binary variable per bin; of two bins, the upper one has the variable.
+    """Numbers cut into bins, with one binary variable per bin; for two bins, one variable for the upper bin.
 
-    The bins lie below the first edge, between two edges, and from the last edge on. A number is never unseen, since the
+    The bins are below the first edge, between two edges, and from the last edge on. Every number has a bin, since the
     outer bins are open. Without edges the numbers have no variable.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Logged data: what would another policy have earned, and whether the log can tell."""
+"""Evaluation of policies on logs: estimated rewards, and findings about the quality of the log."""
 
 from bandit_forest.evaluation.diagnostics import Finding, Level
 from bandit_forest.evaluation.evaluate import Evaluation, evaluate

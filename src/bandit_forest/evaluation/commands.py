@@ -40,17 +40,17 @@ UNMET = 3
 """Exit code of `evaluate` when a requirement is not met."""
 
 LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="The file with the log.")]
-Format = Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else told from the file's ending.")]
+Format = Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; default: by the file's ending.")]
 Column = Annotated[
-    list[str] | None, typer.Option(help="Which column of a table is what, as reward=click or time=when. Repeatable.")
+    list[str] | None, typer.Option(help="Role of a column, such as reward=click or time=when. Repeatable.")
 ]
 Action = Annotated[
-    list[str] | None, typer.Option(help="Name of an action, in their order; else as in the file. Repeatable.")
+    list[str] | None, typer.Option(help="Name of an action, in their order; default: as in the file. Repeatable.")
 ]
 Low = Annotated[float, typer.Option(help="Least possible reward.")]
 High = Annotated[float, typer.Option(help="Largest possible reward.")]
 Encoder = Annotated[
-    Path | None, typer.Option(help="JSON of a ContextEncoder; else the file beside the forest, NAME.encoder.json.")
+    Path | None, typer.Option(help="JSON of a ContextEncoder; default: the file beside the forest, NAME.encoder.json.")
 ]
 
 
@@ -78,10 +78,11 @@ def evaluate(
     json_: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     require: Annotated[
-        list[str] | None, typer.Option(help=f"Such as 'new > logged'; exit code {UNMET} if it is not met. Repeatable.")
+        list[str] | None,
+        typer.Option(help=f"Requirement such as 'new > logged'; exit code {UNMET} if it is not met. Repeatable."),
     ] = None,
 ) -> None:
-    """Estimate the rewards of policies on a log, and whether the log can tell."""
+    """Estimate the rewards of policies on a log, with findings about the log."""
     console = Console()
     if report is not None:
         _check_folder(report, "report")
@@ -121,13 +122,14 @@ def learn(
     trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 32,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
     launcher: Annotated[
-        str | None, typer.Option(help="Who learns parts of it: local, local:JOBS, ray or ray://HOST:PORT; same file.")
+        str | None,
+        typer.Option(help="Launcher of parallel parts: local, local:JOBS, ray or ray://HOST:PORT; same file."),
     ] = None,
 ) -> None:
-    """Learn from a log, and estimate what that would have earned meanwhile (without a launcher).
+    """Learn from a log, and estimate the reward during the learning (without a launcher).
 
-    The file holds a Bandit, or a PairBandit where events offer their actions: `bandit-forest serve --from` takes it.
-    Where contexts are zeros and ones, or with an encoder, it holds a forest.
+    The file holds a Bandit, or a PairBandit if events offer their actions: `bandit-forest serve --from` takes it.
+    If contexts are zeros and ones, or with an encoder, it holds a forest.
     """
     console = Console()
     _check_folder(out, "out")

@@ -1,4 +1,4 @@
-"""What a log can tell, before any number: findings, each with what it means and what to do."""
+"""Findings about a log, before any estimate: each has its meaning and a remedy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DRIFT = 0.02
 
 
 class Level(StrEnum):
-    """What a finding does to the verdict."""
+    """Effect of a finding on the verdict."""
 
     SOUND = "sound"
     CAUTION = "caution"
@@ -33,7 +33,7 @@ class Level(StrEnum):
 
 
 class Finding(NamedTuple):
-    """One look at a log."""
+    """One finding about a log."""
 
     name: str
     level: Level

@@ -1,4 +1,4 @@
-"""Is it better than what I have? Policies on a log, with a verdict in words."""
+"""Evaluation of policies on a log, with a verdict in words."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What policies would have earned on a log, and whether the log can tell."""
+    """Estimated rewards of policies on a log, with findings about the log."""
 
     confidence: float
     n_events: int
@@ -77,7 +77,7 @@ class Evaluation:
         return self._sums.estimate(self._place(name), _checked_estimator(estimator), self.confidence)
 
     def difference(self, name: str, other: str = LOGGED, estimator: str = "snips") -> Estimate:
-        """Return the value of a policy minus that of another, on the same events."""
+        """Return the value of a policy minus the value of another policy, on the same events."""
         kind = _checked_estimator(estimator)
         return self._sums.difference(self._place(name), self._place(other), kind, self.confidence)
 
@@ -96,11 +96,11 @@ class Evaluation:
         return not self.faults and all(finding.level is not Level.STOP for finding in own)
 
     def is_better(self, name: str, other: str = LOGGED) -> bool:
-        """Return whether the log shows that a policy is better than another: its whole interval is above."""
+        """Return whether the log shows that a policy is better: the whole interval of the difference is above 0."""
         return self.is_judged(name) and self.is_judged(other) and self.difference(name, other).low > 0
 
     def verdict(self, name: str, other: str = LOGGED) -> str:
-        """Return what the log tells about a policy beside another, in a sentence."""
+        """Return the verdict on a policy compared with another policy, in one sentence."""
         if self.faults:
             return f"No verdict about {name}: the log is at fault ({self.faults[0].name}: {self.faults[0].value})."
         for policy in (name, other):
@@ -116,7 +116,7 @@ class Evaluation:
         return f"Between {name} and {other} the log does not decide: {gain.value:+.4f} per event ({limits})."
 
     def to_json(self) -> dict[str, Any]:
-        """Return all numbers and verdicts as values that JSON can hold."""
+        """Return all numbers and verdicts as values for JSON."""
         policies = [name for name in self.names if name != LOGGED]
         return {
             "confidence": self.confidence,
@@ -166,11 +166,11 @@ def evaluate(
     confidence
         Confidence level of all intervals.
     means
-        Estimates of mean rewards for the doubly robust estimator; those of a fresh forest that learns along when None.
+        Estimates of mean rewards for the doubly robust estimator. None: those of a fresh forest that learns the log.
     encoder
-        Encodes the log's features for that forest; fitted on the first batch when None.
+        Encoder of the log's features for that forest. None: one that is fitted on the first batch.
     progress
-        Called with the number of events read so far, every now and then.
+        Function that is called from time to time with the number of events read so far.
 
     Examples
     --------

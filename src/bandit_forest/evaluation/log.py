@@ -1,4 +1,4 @@
-"""A log: events that somebody decided, with what they earned."""
+"""A log: decided events with their rewards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class Offered(NamedTuple):
-    """What one event of a log offered, for `PairBandit`."""
+    """The offer of one event of a log, for `PairBandit`."""
 
     context: Mapping[str, Any]
     """The features of the context."""
@@ -60,32 +60,32 @@ class Log:
     actions
         The action that was taken, as ints.
     rewards
-        The reward that it earned; NaN where it is not known.
+        The reward of this action; NaN if unknown.
     propensities
-        The probability with which the logging policy took it, in (0, 1].
+        The probability with which the logging policy took this action, in (0, 1].
     contexts
         Zeros and ones, one row per event; or None.
     features
         Raw features by column, for a `Bandit` or a `ContextEncoder`; or None. A column has numbers, texts, bools,
         times or lists of texts.
     probabilities
-        The logging policy's probability of every action, one row per event; or None where only that of the action taken
-        is known.
+        The logging policy's probability of every action, one row per event; or None if only the probability of the
+        action taken is known.
     available
-        Whether each action could be taken, one row per event; or None when all could.
+        Whether each action was available, one row per event; or None if all actions were available.
     offers
-        What each event offered, where actions have features; or None. An action is then its place in the offer, and
-        `action_names` are those of the places.
+        The offer of each event, if actions have features; or None. An action is then its position in the offer, and
+        `action_names` are names of positions.
     versions
         The version of the model that decided; or None.
     times
         Seconds since 1970; or None.
     columns
-        Other columns by name: those that hold another policy's actions or probabilities.
+        Other columns by name, such as actions or probabilities of another policy.
     action_names
-        The name of each action; or their number, when they have none.
+        The name of each action; or the number of actions, if they have no names.
     variable_names
-        The name of each variable of `contexts`; x0, x1, ... when None.
+        The name of each variable of `contexts`; None: x0, x1, ...
     reward_range
         The least and the largest possible reward.
 
@@ -166,7 +166,7 @@ class Log:
         return part
 
     def with_offers(self, offers: Sequence[Offered]) -> Self:
-        """Return the same log with what each event offered, such as the features of actions that were always the same.
+        """Return the same log with the offer of each event, for example with features of fixed actions.
 
         Examples
         --------
@@ -194,7 +194,7 @@ class Log:
     def all_probabilities(self) -> Floats:
         """Return the logging policy's probability of every action, one row per event.
 
-        Where only that of the action taken is known, the others are taken to be equally likely.
+        If only the probability of the action taken is known, the other actions are treated as equally likely.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What would a policy that learns have earned? It learns from a log and is evaluated on it, in one pass."""
+"""Rewards of policies that learn: a policy learns from a log and is evaluated on it, in one pass."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REPLAY = 0x7265706C  # the stream of random numbers that replay draws from
 
 
 class Learner(Batched, Protocol):
-    """What a policy must offer to learn from a log and be evaluated on it."""
+    """Methods that a policy needs to learn from a log and be evaluated on it."""
 
     def mean_rewards_many(self, contexts: Any) -> Floats:
         """Return the estimated mean reward of each action, one row per context."""
@@ -43,7 +43,7 @@ class Learner(Batched, Protocol):
 
 
 class Progressive(NamedTuple):
-    """What a policy earned on average while it learned from every event of a log."""
+    """Average reward of a policy while it learned from every event of a log."""
 
     n_events: int
     """Number of events with a reward."""
@@ -65,7 +65,7 @@ class Progressive(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """What a policy earned on average while it learned from the events that it could have decided itself."""
+    """Average reward of a policy while it learned from the events that it could have decided itself."""
 
     n_events: int
     """Number of events with a reward."""
@@ -82,11 +82,10 @@ def learn_along(
     confidence: float = 0.95,
     progress: Callable[[int], object] | None = None,
 ) -> Progressive:
-    """Let a policy learn from a log, and return what it would have earned meanwhile.
+    """Let a policy learn from a log, and return its estimated reward during the learning.
 
-    Each piece of events is evaluated with the policy as it is before it learns them, by the doubly robust estimator
-    with the policy's own mean rewards. The answer is about a policy that learns from the logged decisions, not from its
-    own.
+    Each piece of events is evaluated before the policy learns it, by the doubly robust estimator with the policy's own
+    mean rewards. The estimate is for a policy that learns from the logged decisions, not from its own decisions.
 
     Parameters
     ----------
@@ -134,12 +133,12 @@ def replay(
     confidence: float = 0.95,
     progress: Callable[[int], object] | None = None,
 ) -> Replay:
-    """Let a policy live through the events of a log that it could have decided itself; return what it earned.
+    """Replay the events of a log that a policy could have decided itself, and return its reward.
 
-    An event is accepted with probability weight / `bound`, the weight being the policy's probability of the logged
-    action divided by its propensity. The policy learns from accepted events only. So they are a stream as the policy
-    itself would have made it, as long as no weight exceeds the bound. Where one does, the event is accepted and counts
-    weight / bound times in the estimate.
+    An event is accepted with probability weight / `bound`. The weight is the policy's probability of the logged action
+    divided by its propensity. The policy learns from accepted events only. As long as no weight exceeds the bound, they
+    are a stream as the policy itself would have made it. An event whose weight exceeds the bound is accepted, and
+    counts weight / bound times in the estimate.
 
     Parameters
     ----------
@@ -150,9 +149,9 @@ def replay(
     encoder
         Encodes the features of the log; the log's own contexts when None. Left out with a bandit.
     bound
-        Largest weight that is expected; the number of actions when None, which is exact where the log was uniform.
+        Largest expected weight. None: the number of actions, which is exact for a uniform logging policy.
     seed
-        Seed of the acceptances.
+        Seed of the random acceptances.
     confidence
         Confidence level of the interval.
     progress

@@ -11,16 +11,16 @@ __all__ = ["is_met"]
 
 
 def is_met(requirement: str, evaluation: Evaluation) -> bool:
-    """Return whether a log shows what is required: 'A > B' for two policies, or 'A > 0.3' for a policy and a value.
+    """Return whether a log meets a requirement: 'A > B' for two policies, or 'A > 0.3' for a policy and a value.
 
-    It shows it when the whole interval lies on the right side and the log allows a verdict.
+    The requirement is met if the whole interval is on the right side and the log allows a verdict.
 
     Parameters
     ----------
     requirement
-        With '>' or '<' between its sides.
+        Requirement with '>' or '<' between its sides.
     evaluation
-        What `evaluate` returned.
+        Evaluation that `evaluate` returned.
     """
     parts = re.fullmatch(r"\s*(.+?)\s*([<>])\s*(.+?)\s*", requirement)
     if parts is None or parts[1] not in evaluation.names:

@@ -1,4 +1,4 @@
-"""Policies to evaluate: each says with which probability it would take every action of logged events."""
+"""Policies to evaluate: each returns its probability of every action of logged events."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Target(ABC):
 
 
 class Batched(Protocol):
-    """What a policy must offer to be evaluated as it stands."""
+    """Methods that a policy needs to be evaluated as it stands."""
 
     @property
     def n_actions(self) -> int:
@@ -146,14 +146,14 @@ def always(action: str | int, *, name: str | None = None) -> Target:
 
 
 def column(names: str | Sequence[str], *, name: str | None = None) -> Target:
-    """Return the policy of one column of the log with actions, or of as many columns as actions with probabilities.
+    """Return the policy in columns of the log: one column with actions, or one column of probabilities per action.
 
     Parameters
     ----------
     names
         The column with the action that the policy would take; or the columns with its probability of each action.
     name
-        Its name in tables; that of the columns when None.
+        Name of the policy in tables. None: the name of the columns.
     """
     return _Column(names, name)
 
@@ -166,19 +166,19 @@ def logged_probabilities() -> Target:
 def as_it_stands(
     policy: Batched | Bandit | PairBandit, *, encoder: ContextEncoder | None = None, name: str | None = None
 ) -> Target:
-    """Return a policy, such as a forest, with what it knows now; evaluation teaches it nothing.
+    """Return a policy, such as a forest, in its present state; it does not learn during the evaluation.
 
     Parameters
     ----------
     policy
         A `Bandit` for a log with features, a `PairBandit` for a log with offers, or any policy with
         `propensities_many`. It must not have learned from the events that it is evaluated on. Features of the log that
-        a bandit does not know are left out.
+        a bandit does not have are ignored.
     encoder
-        Encodes the features of the log as the policy's contexts; the log's own contexts when None. Left out with a
+        Encoder of the features of the log as contexts of the policy. None: the log's own contexts. Must be None for a
         bandit, which encodes features itself.
     name
-        Its name in tables; that of its class when None.
+        Name of the policy in tables. None: the name of its class.
     """
     return _AsItStands(policy, encoder, name)
 

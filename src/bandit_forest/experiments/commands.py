@@ -28,7 +28,7 @@ __all__ = ["register"]
 
 _INTERRUPTED = 130
 
-Data = Annotated[Path | None, typer.Option(help="Folder of UCI's files; else BANDIT_FOREST_DATA, else the cache.")]
+Data = Annotated[Path | None, typer.Option(help="Folder of UCI's files; default: BANDIT_FOREST_DATA, or the cache.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
 
 
 def experiments(
-    id: Annotated[str | None, typer.Argument(help="List the settings of this experiment.")] = None,
+    id: Annotated[str | None, typer.Argument(help="An experiment, to list its settings.")] = None,
 ) -> None:
     """List the experiments, or the settings of one."""
     if id is None:
@@ -62,16 +62,16 @@ def experiments(
 
 def run(
     id: Annotated[str, typer.Argument(help="An experiment, or one setting of it, such as paper/covtype/uniform.")],
-    events: Annotated[int | None, typer.Option(min=1, help="Events of a trial; else as the experiment says.")] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Trials of a setting; else as the experiment says.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at a time; else all cores.")] = None,
+    events: Annotated[int | None, typer.Option(min=1, help="Events of a trial; default: the experiment's.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Trials of a setting; default: the experiment's.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of trials at a time; default: all cores.")] = None,
     launcher: Annotated[
-        str | None, typer.Option(help="Who runs the trials: local, local:JOBS, ray or ray://HOST:PORT.")
+        str | None, typer.Option(help="Launcher of the trials: local, local:JOBS, ray or ray://HOST:PORT.")
     ] = None,
     data: Data = None,
     out: Annotated[Path, typer.Option(help="Folder of all results.")] = Path("out"),
 ) -> None:
-    """Run an experiment; the same command again goes on where it was stopped."""
+    """Run an experiment; the same command continues a run that was stopped."""
     experiment, settings = find(id)
     console = Console()
     try:
@@ -95,7 +95,7 @@ def run(
 
 def report(
     out: Annotated[Path, typer.Argument(help="Folder of all results.")] = Path("out"),
-    page: Annotated[list[Path] | None, typer.Option(help="A Markdown file whose tables are written anew.")] = None,
+    page: Annotated[list[Path] | None, typer.Option(help="A Markdown file with tables to update. Repeatable.")] = None,
 ) -> None:
     """Make tables, figures and a page of all results in a folder."""
     console = Console()
@@ -116,7 +116,7 @@ def fetch_data(
     name: Annotated[str, typer.Argument(help="covtype, adult or census1990.")],
     data: Data = None,
 ) -> None:
-    """Download a data set from UCI and check it; what is there already is not downloaded again."""
+    """Download a data set from UCI and check it; existing files are not downloaded again."""
     console = Console()
     columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:

@@ -62,16 +62,16 @@ class BanditForest(CompiledPolicy):
     n_actions
         Number of actions.
     thresholds
-        Thresholds of each ordered variable, by its number. The code of such a variable in a context is the number of
-        its thresholds that are reached, at most 255. All other variables are binary. `ContextEncoder.thresholds`
-        has them.
+        Thresholds of each ordered variable, by its number, as `ContextEncoder.thresholds` returns them. The code of
+        such a variable in a context is the number of its thresholds that are reached, at most 255. All other variables
+        are binary.
     n_trees
         Number of trees.
     max_depth
         Depth of the trees: an int, or a range (low, high) from which each tree draws its own; 1 is a decision stump.
     variable_share
-        Share of the variables that a node may split on, drawn anew for each node. With greedy growth the others are
-        tried where none of these is good enough.
+        Share of the variables that a node may split on, drawn anew for each node. With greedy growth the other
+        variables are tried if none of these is good enough.
     growth
         How the trees grow: `Greedy()`, or `Elimination()` as in the paper.
     exploration
@@ -82,10 +82,10 @@ class BanditForest(CompiledPolicy):
     seed
         Seed of all random draws: the same seed and the same events give the same forest.
     n_threads
-        Threads that work on batches of events, with greedy growth; the results are the same for any number of them.
-        A copy has the same number; what is pickled or saved may go to another machine and has one thread.
+        Number of threads for batches of events, with greedy growth; the results are the same for any number. A copy has
+        the same number. A pickled or saved forest may go to another machine and has one thread.
     variable_names, action_names
-        Names to speak of variables and actions in rules.
+        Names of variables and actions in rules.
 
     References
     ----------
@@ -208,12 +208,12 @@ class BanditForest(CompiledPolicy):
     ) -> BanditForest:
         """Return the forest of the paper's experiments.
 
-        The text says: depths from 10 to 18, tolerances from 0.4 to 0.8, 80 % of the variables at each node, uniform
-        draws from the union of the remaining actions of the paths, rewards divided by their propensity. The text leaves
-        open: the actions that elimination on a path's own events has left remain, sums of rewards are normalised by
-        their own weights, a path tests after every 64th visit, and one settled tree in twenty is enough for a vote.
-        With `growth=Elimination()` and `exploration=RoundRobin()` it is the algorithm that the paper analyses, with its
-        guarantees.
+        The text of the paper states these settings: depths from 10 to 18, tolerances from 0.4 to 0.8, 80 % of the
+        variables at each node, uniform draws from the union of the remaining actions of the paths, and rewards divided
+        by their propensity. The text leaves four settings open. Here the remaining actions of a path are those left by
+        elimination on its own events, sums of rewards are normalised by their own weights, a path tests after every
+        64th visit, and one settled tree in twenty is enough for a vote. With `growth=Elimination()` and
+        `exploration=RoundRobin()` the forest is the algorithm that the paper analyses, with its guarantees.
 
         Examples
         --------
@@ -255,7 +255,7 @@ class BanditForest(CompiledPolicy):
 
     @property
     def n_bytes(self) -> int:
-        """The memory that the forest takes."""
+        """The number of bytes of memory that the forest takes."""
         return self._core.n_bytes
 
     @property
@@ -270,7 +270,7 @@ class BanditForest(CompiledPolicy):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters that make this forest again, names and threads excepted."""
+        """The parameters of this forest, without names and threads."""
         return dict(self._parameters)
 
     def decide(
@@ -281,12 +281,12 @@ class BanditForest(CompiledPolicy):
         Parameters
         ----------
         context
-            The code of each variable: 0 or 1, or for an ordered one the number of its thresholds that are reached.
+            The code of each variable: 0 or 1; for an ordered variable the number of its thresholds that are reached.
         available_actions
-            The actions that may be taken for this event; all when None.
+            The available actions; None: all actions.
         key
             Name of the draw, for example the event's id. The action is then a function of forest, context, available
-            actions and key, whoever asks and how often. None: the forest numbers its draws.
+            actions and key only. None: the forest numbers its draws.
 
         Examples
         --------
@@ -314,9 +314,9 @@ class BanditForest(CompiledPolicy):
         Parameters
         ----------
         contexts
-            Rows of codes; where all variables are binary also rows of packed 64-bit words, or a sparse matrix (CSR).
+            Rows of codes; if all variables are binary also rows of packed 64-bit words, or a sparse matrix (CSR).
         available_actions
-            The actions that may be taken for these events, or a mask of bools with one row per event; all when None.
+            The available actions of all events, or a mask of bools with one row per event; None: all actions.
         keys
             Names of the draws, as in `decide`.
         """
@@ -358,20 +358,20 @@ class BanditForest(CompiledPolicy):
         return self._core.propensities(bits, mask_of(available))
 
     def votes(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> NDArray[np.uint32]:
-        """Return the number of trees for which each action is the best; with elimination, of the settled ones."""
+        """Return the number of trees for which each action is the best; with elimination, only settled trees count."""
         bits, available = self._checked(context, available_actions, "votes")
         return self._core.votes(bits, mask_of(available))
 
     def mean_rewards(self, context: ArrayLike) -> NDArray[np.float64]:
         """Return the estimated mean reward of each action for a context.
 
-        With elimination an action that was never played has no estimate, NaN; greedy growth starts from 0.
+        With elimination, the estimate of an action that was never played is NaN; greedy growth starts from 0.
         """
         bits, _ = self._checked(context, None, "mean_rewards")
         return self._core.mean_rewards(bits)
 
     def explain(self, context: ArrayLike, *, available_actions: ArrayLike | None = None) -> Explanation:
-        """Return how `decide` sees a context: the estimate of each action, and the tests on the path of each tree.
+        """Return an explanation of `decide`: the estimate of each action, and the tests on the path of each tree.
 
         Examples
         --------
@@ -383,12 +383,12 @@ class BanditForest(CompiledPolicy):
         return explanation_of(arrays, bits, available, self._variables, self._action_names)
 
     def variable_importance(self) -> NDArray[np.float64]:
-        """Return the share of each variable in what the forest knows; zeros while it knows nothing.
+        """Return the share of each variable in the explained variance of the rewards; zeros before the first split.
 
-        Of the trees, it is the variance of the rewards that splits on the variable explain: how much the mean rewards
-        of the actions differ between the two sides, summed over events, less what chance would show. Of the linear
-        part, it is the variance of its estimates with the variable, over the last thousand events. Both are
-        weighted as in the estimates.
+        The share in the trees is the variance of the rewards that splits on the variable explain: the differences of
+        the mean rewards of the actions between the two sides, summed over events, minus the expectation by chance. The
+        share in the linear part is the variance of its estimates due to the variable, over the last thousand events.
+        Both shares are weighted as in the estimates.
         """
         explained = np.zeros(self._n_variables)
         for number in range(self._n_trees):
@@ -435,7 +435,7 @@ class BanditForest(CompiledPolicy):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, n_threads: int = 1) -> Self:
-        """Read a forest that `save` has written; it goes on as if it had never stopped."""
+        """Return a forest that `save` has written; it continues exactly where it stopped."""
         name = check_path(path, f"{cls.__name__}.load")
         n_threads = check_int(n_threads, "n_threads", f"{cls.__name__}.load", high=_MAX_THREADS)
         return restore_forest(cls, *archive.read(name), name=name, n_threads=n_threads)

@@ -16,8 +16,8 @@ __all__ = ["BanditTree"]
 class BanditTree(BanditForest):
     """A single tree that grows by elimination: every node may split on every variable.
 
-    With the default `growth` it is our reading of the paper's Bandit Tree: all nodes have the same tolerance, so that
-    nothing is left to chance but the draws of actions.
+    With the default `growth` it is our reading of the paper's Bandit Tree: all nodes have the same tolerance, so only
+    the draws of actions are random.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class BanditTree(BanditForest):
     growth
         How the tree grows.
     exploration
-        How actions are chosen until the path has settled.
+        Rule by which actions are drawn until the path has settled.
     max_nodes
-        Most nodes, which bounds memory.
+        Largest number of nodes, which bounds memory.
     seed
         Seed of all random draws.
     variable_names, action_names
-        Names to speak of variables and actions in rules.
+        Names of variables and actions in rules.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class BanditTree(BanditForest):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters that make this tree again, names excepted."""
+        """The parameters of this tree, without names."""
         return {
             name: value
             for name, value in super().parameters.items()

@@ -1,4 +1,4 @@
-"""Why a forest decides as it does: what each action is worth in a context, and the path of the context in each tree."""
+"""Explanations of decisions: the estimate of each action in a context, and the path of the context in each tree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PathTest(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TreePath:
-    """The path of a context in one tree, and what the leaf at its end knows."""
+    """The path of a context in one tree, and the estimates of the leaf at its end."""
 
     tests: tuple[PathTest, ...]
     """Tests from the root to the leaf."""
@@ -43,7 +43,7 @@ class TreePath:
 
     @property
     def events(self) -> int:
-        """The events of the leaf."""
+        """The number of events of the leaf."""
         return int(self.plays.sum())
 
 
@@ -61,7 +61,7 @@ class LinearShare:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Explanation of how a forest decides in one context, as it was when it was asked.
+    """Explanation of the decision of a forest in one context, at one moment.
 
     Examples
     --------
@@ -90,18 +90,18 @@ class Explanation:
 
     @property
     def best_action(self) -> int:
-        """The action that is drawn most often; of those that are drawn as often, the one of the highest mean."""
+        """The action with the highest propensity; of equal ones, the action with the highest mean reward."""
         return self._ranked()[0]
 
     @property
     def margin(self) -> float:
-        """The mean of the best action less the highest other mean, negative where that is higher; NaN if unknown."""
+        """The mean reward of the best action minus the highest other one, which may be higher; NaN if unknown."""
         others = [action for action in self._ranked()[1:] if not np.isnan(self.mean_rewards[action])]
         return float(self.mean_rewards[self.best_action] - self.mean_rewards[others].max()) if others else float("nan")
 
     @property
     def tests(self) -> list[tuple[PathTest, int]]:
-        """The tests of all paths, each with the number of trees that make it, most frequent first."""
+        """The tests of all paths, each with its number of trees, most frequent first."""
         return Counter(test for tree in self.trees for test in tree.tests).most_common()
 
     def to_text(self, *, max_trees: int = 3) -> str:
@@ -121,7 +121,7 @@ class Explanation:
         Parameters
         ----------
         max_trees
-            Only the first trees are given; all when None.
+            Number of trees to include, the first ones; None: all trees.
         """
         if max_trees is not None:
             max_trees = check_int(max_trees, "max_trees", "Explanation.as_dict", low=0)

@@ -46,7 +46,7 @@ class Nodes:
         return len(self.parent)
 
     def open_actions(self, node: int) -> NDArray[np.intp]:
-        """Return the actions among which a leaf has not chosen yet, or the one that it has."""
+        """Return the actions that a leaf still chooses from, or the action that it has chosen."""
         raise NotImplementedError
 
     def chosen_actions(self, leaves: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -64,7 +64,7 @@ class Nodes:
 
 @dataclass(frozen=True)
 class EliminationNodes(Nodes):
-    """The nodes of a tree that grows by elimination; inner nodes keep what they knew when they split."""
+    """The nodes of a tree that grows by elimination; inner nodes keep their estimates from before the split."""
 
     status: NDArray[np.uint8]
     """An index into `STATUSES`."""
@@ -87,7 +87,7 @@ class EliminationNodes(Nodes):
 
 @dataclass(frozen=True)
 class GreedyNodes(Nodes):
-    """The nodes of a tree that grows greedily; only leaves know events and means."""
+    """The nodes of a tree that grows greedily; only leaves have events and means."""
 
     gain: NDArray[np.float64]
     """Variance of the rewards that the split explained, summed over the events of the leaf that split."""
@@ -103,18 +103,18 @@ class GreedyNodes(Nodes):
 
 
 class TreeView:
-    """One tree of a forest, as it was when the view was taken.
+    """A view of one tree of a forest, at one moment.
 
     Parameters
     ----------
     nodes
         The nodes of the tree.
     max_depth
-        The depth at which it stops growing.
+        The depth at which the tree stops growing.
     variables
         The variables of the forest.
     action_names
-        The name of each action; None: the leaves are of pairs, with one mean reward each.
+        The name of each action; None for a tree over pairs, whose leaves have one mean reward each.
     """
 
     def __init__(self, nodes: Nodes, max_depth: int, variables: Variables, action_names: Sequence[str] | None) -> None:
@@ -128,12 +128,12 @@ class TreeView:
         return f"TreeView({len(self.nodes)} nodes, {leaves} leaves, max_depth={self.max_depth})"
 
     def to_text(self, *, max_depth: int | None = None) -> str:
-        """Write the tree as indented rules, one line per node.
+        """Return the tree as indented rules, one line per node.
 
         Parameters
         ----------
         max_depth
-            Deeper rules are summed up in one line each; all are shown when None.
+            Depth below which rules are summed up in one line each; None: all rules are shown.
         """
         ancestors = None
         if max_depth is not None:
@@ -141,12 +141,12 @@ class TreeView:
         return "\n".join(self._lines(0, "", ancestors))
 
     def to_svg(self, *, max_depth: int = 4) -> str:
-        """Draw the tree as SVG: tests from left to right, and what each leaf has found.
+        """Return a drawing of the tree as SVG: tests from left to right, and the best action of each leaf.
 
         Parameters
         ----------
         max_depth
-            What lies deeper is summed up in one box.
+            Depth below which nodes are summed up in one box.
         """
         depth = check_int(max_depth, "max_depth", "TreeView.to_svg", low=0)
         caption = "Numbers and bars: mean rewards. Width of a line: its share of the events."

@@ -1,4 +1,4 @@
-"""What could be known with full information: gains, the θ-optimal greedy tree and the optimal random forest."""
+"""Optimal policies with full information: gains, the θ-optimal greedy tree and the optimal random forest."""
 
 from bandit_forest.optimal.distribution import expected_gains
 from bandit_forest.optimal.forest import OptimalForest

@@ -58,7 +58,7 @@ class Distribution(NamedTuple):
 
 
 def expected_gains(contexts: ArrayLike, rewards: ArrayLike, weights: ArrayLike | None = None) -> Numbers:
-    """Return μ^i for each variable: what is earned by choosing the best action for each of its two values.
+    """Return μ^i for each variable: the expected reward of the best action for each of its two values.
 
     Parameters
     ----------

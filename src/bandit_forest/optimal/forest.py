@@ -17,7 +17,7 @@ __all__ = ["OptimalForest"]
 
 
 class OptimalForest:
-    """The forest that a bandit forest becomes if it makes no mistake: the reference of Theorem 3.
+    """The limit of a bandit forest without wrong eliminations: the reference of Theorem 3.
 
     Each tree has one vote; ties go to the lowest action.
 

@@ -19,7 +19,7 @@ __all__ = ["OptimalNode", "OptimalTree"]
 
 @dataclass(frozen=True)
 class OptimalNode:
-    """A path of an optimal tree: a split when it has children, else a leaf."""
+    """A path of an optimal tree: a split if it has children, otherwise a leaf."""
 
     path: tuple[tuple[int, int], ...]
     """The (variable, value) pairs from the root to here, c."""
@@ -55,7 +55,7 @@ class OptimalNode:
 
 
 class OptimalTree:
-    """The greedy tree that a tree of a bandit forest becomes if it makes no mistake (θ-OGT, Algorithm 5).
+    """The limit of a tree of a bandit forest without wrong eliminations (θ-OGT, Algorithm 5).
 
     It has `max_depth` levels of splits, fewer on a path on which one action is best in every row. At each node the
     variables to choose from are those that a forest of the same seed draws for the same path of the same tree. Ties go

@@ -1,17 +1,17 @@
 """A decision service: decide now, reward later, and nothing that was acknowledged is lost.
 
-It is a `Bandit`, or a `PairBandit` where each event offers its own actions, with a journal and HTTP around it. `http`
-parses and checks a request once, into a typed value. One of the `operations` applies it to the state in `domain`. The
-`journal` makes it durable, and then it is answered.
+The service is a `Bandit`, or a `PairBandit` if each event offers its own actions, with a journal and HTTP around it.
+`http` parses and checks a request once, into a typed value. One of the `operations` applies the request to the state in
+`domain`. The `journal` makes it durable, and then the service answers.
 
-| room | what is decided there |
+| package | content |
 |---|---|
-| `config` | what a project is, how its file is read, the identity of a storage folder |
+| `config` | projects, the reading of their files, the identity of a storage folder |
 | `journal` | entries in their order, group commit, files |
-| `domain` | the state that the entries add up to |
-| `operations` | decide, reward, learn, actions, status: a typed request in, a result out |
+| `domain` | the state that results from the entries |
+| `operations` | decide, reward, learn, actions, status: from a typed request to a result |
 | `recovery` | replay, snapshots, start, verify, backup, export |
 | `replica` | several processes on one PostgreSQL |
 | `http` | server, application, authentication, limits, metrics, OpenAPI |
-| `dashboard` | the page |
+| `dashboard` | the status page |
 """

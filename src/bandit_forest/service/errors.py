@@ -1,4 +1,4 @@
-"""Why the service refuses a request: a code, a sentence, and the place in the request. Nothing has changed."""
+"""Refusals of requests by the service: a code, a message, and the place in the request. Nothing has changed."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class InvalidRequestError(ServiceError):
 
 
 class StorageError(ServiceError):
-    """The journal cannot be written now (a full disk, say)."""
+    """The journal cannot be written now, for example because the disk is full."""
 
     def __init__(self, message: str) -> None:
         super().__init__("storage_unavailable", message)

@@ -1,4 +1,4 @@
-"""Streams of contexts and rewards to play with and measure on."""
+"""Streams of contexts and rewards for simulations and measurements."""
 
 from bandit_forest.worlds.classification import Classification
 from bandit_forest.worlds.drifting import Drifting

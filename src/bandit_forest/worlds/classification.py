@@ -1,4 +1,4 @@
-"""Any classified rows played as a bandit: shuffled, looped, noisy; the right class earns the reward."""
+"""Classified rows as a world: shuffled, looped, noisy; the right class earns the reward."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _EVENTS_AT_ONCE = 1024  # so that the draws of the noise stay in the processor's
 
 
 class Classification:
-    """Play rows with known classes as a bandit, as the paper's experiments do (section 5).
+    """A world of rows with known classes, as in the paper's experiments (section 5).
 
-    The rows are shuffled and played in a loop, from a random start on; at each event the value of each variable is
-    inverted with probability `noise`. The action that is the row's label earns 1, all others 0. A trial is a seed: the
-    order, the start and the noise depend on it alone.
+    The rows are shuffled and played in a loop, from a random start on. At each event the value of each variable is
+    inverted with probability `noise`. The action of the row's label earns 1, all others 0. The seed names a trial:
+    order, start and noise depend on it only.
 
     Parameters
     ----------
     contexts
-        A row of zeros and ones for each example, or rows packed in 64-bit words.
+        One row of zeros and ones for each example, or rows packed in 64-bit words.
     labels
         The rewarded action of each row; -1 where no action is rewarded.
     n_actions
@@ -38,8 +38,8 @@ class Classification:
     noise
         Probability with which the value of a variable is inverted, at most 0.5; exact to 32 bits.
     reference
-        The policy that regret is counted against: a function from noisy contexts to actions. By default the reference
-        knows the label, and earns 1 wherever an action is rewarded at all.
+        The policy that regret is relative to: a function from noisy contexts to actions. By default the reference
+        takes the label, and earns 1 in each event with a rewarded action.
     name
         A short name for tables and files.
 
@@ -79,7 +79,7 @@ class Classification:
         n_events
             Number of events in all.
         seed
-            Names the trial: the same events for the same seed, whatever the size of the batches.
+            Name of the trial: the same seed gives the same events, whatever the size of the batches.
         batch_size
             Number of events of a batch; the last batch may have fewer.
         """

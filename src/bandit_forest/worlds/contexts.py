@@ -1,4 +1,4 @@
-"""How the contexts of a synthetic world are distributed: laws that can be drawn from and that know their own odds."""
+"""Distributions of the contexts of a synthetic world, with draws and exact probabilities."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class BiasedBits:
 
 
 class ChainedBits:
-    """Fair variables of which neighbours resemble one another: correlation^distance is the correlation of two."""
+    """Fair variables with correlated neighbours: two variables have the correlation correlation^distance."""
 
     def __init__(self, n_variables: int, correlation: float) -> None:
         self.n_variables = n_variables

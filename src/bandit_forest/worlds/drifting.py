@@ -1,4 +1,4 @@
-"""A world that becomes another."""
+"""A world that changes into another one."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["Drifting"]
 
 
 class Drifting(SyntheticWorld):
-    """The rewards of one world give way to those of another, at once or little by little; the contexts stay.
+    """A world whose rewards change to those of another world, suddenly or gradually; the contexts do not change.
 
     Parameters
     ----------
     before
-        The world that the stream begins with; the contexts are always its own.
+        World at the beginning of the stream; the contexts are always those of this world.
     after
-        The world whose rewards the stream ends with, with the same numbers of variables and actions.
+        World of the rewards at the end of the stream, with the same numbers of variables and actions.
     change_at
-        The event, counted from 0, with which the change begins.
+        Event, counted from 0, at which the change begins.
     change_over
-        The number of events over which the expected rewards move from one world to the other; 1 is a sudden change.
+        Number of events over which the expected rewards move from one world to the other; 1 is a sudden change.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A world in which a hidden tree over few variables says which action is the best."""
+"""A world in which a hidden tree over few variables determines the best action."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Ints = NDArray[np.int64]
 
 
 class HiddenTree(StationaryWorld):
-    """A hidden random tree over few variables decides which action is the best.
+    """A world in which a hidden random tree over few variables determines the best action.
 
-    Every path tests distinct relevant variables in a random order. Every split parts the actions that are best on its
-    two sides, until one is left: an action that was best here and there would hide splits from greedy learners, as
-    exclusive or does. So the number of rules is at most that of the actions, and two actions make a stump. The best
-    action earns 1 and the others 0, each reward flipped with probability `noise`.
+    Every path tests distinct relevant variables in a random order. Every split divides the actions that can be best
+    between its two sides, until one action is left. An action that is best on both sides would hide splits from greedy
+    learners, as exclusive or does. So the number of rules is at most the number of actions, and two actions make a
+    stump. The best action earns 1 and the others 0, each reward flipped with probability `noise`.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ class HiddenTree(StationaryWorld):
     depth
         Number of variables that a path of the hidden tree tests.
     n_relevant
-        Number of variables that the hidden tree tests in all; its depth when None.
+        Total number of variables that the hidden tree tests; its depth if None.
     noise
         Probability that a reward is flipped.
     correlation
         Correlation of neighbouring variables; 0 makes all variables independent.
     structure_seed
-        Names the hidden tree.
+        Seed of the hidden tree.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class HiddenTree(StationaryWorld):
 
     @property
     def relevant_variables(self) -> list[int]:
-        """The variables that matter, in order: those tested where more than one action can still be the best."""
+        """The relevant variables, in order: those tested where more than one action can still be the best."""
         best = self._leaf_rewards.argmax(axis=1)
         matters = []
         for level in range(self._depth):

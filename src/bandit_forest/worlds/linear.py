@@ -1,4 +1,4 @@
-"""A world in which scores that are linear in the variables decide."""
+"""A world of scores that are linear in the variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Linear"]
 
 
 class Linear(StationaryWorld):
-    """Each action has a score that is linear in the relevant variables.
+    """A world in which each action has a score that is linear in the relevant variables.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Linear(StationaryWorld):
     noise
         Probability that a reward is flipped, with the link "argmax".
     structure_seed
-        Names the weights.
+        Seed of the weights.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Linear(StationaryWorld):
 
     @property
     def relevant_variables(self) -> list[int]:
-        """The variables that have a weight, in order."""
+        """The variables with a weight, in order."""
         return [int(variable) for variable in self._relevant]
 
     def _expected_rewards(self, contexts: Bits) -> Floats:

@@ -1,4 +1,4 @@
-"""A world made for measuring: one variable matters, and by how much is known."""
+"""A world for measurements: one variable matters, with known gaps."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Stump"]
 
 
 class Stump(StationaryWorld):
-    """One hidden variable decides which of the first two actions is the best, with the gaps of Theorem 1 given.
+    """A world in which one hidden variable determines the best of the first two actions, with the gaps of Theorem 1.
 
-    When the hidden variable is v, action v is paid with probability 1/2 + Δ2 and every other with 1/2 - Δ2. Since v is
+    If the hidden variable is v, action v is paid with probability 1/2 + Δ2 and every other with 1/2 - Δ2. Since v is
     0 or 1 half of the time, the joint means of the best action and of any other differ by Δ2. Each other variable
-    agrees with the hidden one with probability 1 - Δ1 / (2 Δ2), which makes its gain smaller by Δ1.
+    agrees with the hidden one with probability 1 - Δ1 / (2 Δ2), so its gain is smaller by Δ1.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Stump(StationaryWorld):
     action_gap
         Δ2 = min over k ≠ k*, v of μ^i*_{k*,v} - μ^i*_{k,v}, in (0, 1/2].
     structure_seed
-        Names the hidden variable.
+        Seed of the hidden variable.
 
     Examples
     --------

@@ -26,7 +26,7 @@ _STREAM, _STRUCTURE = 1, 2  # first words of the generators' seeds, so that a wo
 
 
 class JointDistribution(NamedTuple):
-    """Everything there is to know about a world: the arguments of the optimal trees and forests."""
+    """The complete distribution of a world: the arguments of the optimal trees and forests."""
 
     contexts: Bits
     """Every possible context, one per row."""
@@ -67,7 +67,7 @@ class SyntheticWorld(ABC):
         n_events
             Number of events in all.
         seed
-            Names the stream: the same events for the same seed, whatever the size of the batches.
+            Seed of the stream: the same seed gives the same events, whatever the size of the batches.
         batch_size
             Number of events of a batch; the last batch may have fewer.
         """

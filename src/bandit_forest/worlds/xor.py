@@ -1,4 +1,4 @@
-"""A world that no single variable tells anything about."""
+"""A world in which no single variable has information about the best action."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["Xor"]
 
 
 class Xor(StationaryWorld):
-    """The exclusive or of two hidden variables says which of two actions is the best.
+    """A world in which the exclusive or of two hidden variables determines the better of two actions.
 
-    Each variable alone tells nothing about the rewards: a greedy tree splits on it by luck only, a linear policy never
-    sees it.
+    Each variable alone has no information about the rewards: a greedy tree splits on it only by chance, and a linear
+    policy cannot use it.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Xor(StationaryWorld):
     noise
         Probability that a reward is flipped.
     structure_seed
-        Names the two hidden variables.
+        Seed of the two hidden variables.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Xor(StationaryWorld):
 
     @property
     def relevant_variables(self) -> list[int]:
-        """The two variables that matter, in order."""
+        """The two relevant variables, in order."""
         return [int(variable) for variable in self._relevant]
 
     def _expected_rewards(self, contexts: Bits) -> Floats:

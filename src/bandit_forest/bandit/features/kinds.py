@@ -40,10 +40,10 @@ class NumericFeature:
     Parameters
     ----------
     thresholds
-        Increasing numbers at which rules may cut it, such as `age >= 35`; None: up to 255, learned from the first
-        events.
+        Increasing thresholds of the tests in rules, such as `age >= 35`; None: up to 255 thresholds, learned from the
+        first events.
     edges
-        Increasing numbers at which bins meet: one binary variable per bin, instead of thresholds.
+        Increasing edges between bins: one binary variable per bin, instead of thresholds.
     n_bins
         Number of bins of equal frequency that are learned, instead of thresholds.
     missing
@@ -102,8 +102,8 @@ class CategoricalFeature:
     missing
         Whether a missing value is allowed.
     other
-        Always true, but in storage folders of version 0.1. Other values of an open feature share a variable, `city is
-        another value`; there, they set none.
+        Always true, except in storage folders of version 0.1. The other values of an open feature share a variable,
+        `city is another value`; in those folders they set no variable.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -215,14 +215,14 @@ class LabelsFeature:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeFeature:
-    """A moment, of which the hour, the weekday (0 is Monday) and the month are used, one ordered variable each.
+    """A time, with one ordered variable for its hour, its weekday (0 is Monday) and its month.
 
-    A moment with a time zone has its parts in that zone, as it is written: nothing is converted.
+    The parts of a time with a time zone are those in its zone: the time is not converted.
 
     Parameters
     ----------
     bins
-        Whether each hour, weekday and month has a binary variable of its own instead.
+        Whether each hour, weekday and month has its own binary variable instead.
     missing
         Whether a missing value is allowed.
     """
@@ -252,14 +252,14 @@ KINDS: dict[str, type[Feature]] = {
 
 
 def default_feature(kind: str, *, ordered: bool) -> Feature:
-    """Return the feature of a kind of which nothing more is known; it may be missing.
+    """Return the feature of a kind without further settings; it may be missing.
 
     Parameters
     ----------
     kind
         One of `KINDS`.
     ordered
-        Whether the policy takes ordered variables; else numbers have five bins, and moments one bin per hour, weekday
+        Whether the policy takes ordered variables. If not, numbers have five bins, and times one bin per hour, weekday
         and month.
 
     Examples

@@ -1,4 +1,4 @@
-"""A bandit whose actions have features: it chooses among those that an event offers."""
+"""A bandit whose actions have features: it chooses among the actions that an event offers."""
 
 from bandit_forest.bandit.pairs.decisions import PairDecision, PairDecisions, PairRanking
 from bandit_forest.bandit.pairs.explanation import PairExplanation

@@ -1,4 +1,4 @@
-"""Decisions among offered actions: each knows the chosen action by its id, and what `learn` will need."""
+"""Decisions among offered actions: each has the id of the chosen action, and the features that `learn` needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Read = bytes | dict[str, Any]
 
 
 class PairDecision(NamedTuple):
-    """One of the offered actions, to be given to `PairBandit.learn` with its reward."""
+    """A decision for one of the offered actions, to pass to `PairBandit.learn` with its reward."""
 
     action: str | int
     """The id of the action."""
@@ -35,7 +35,7 @@ class PairDecision(NamedTuple):
 
 
 class PairRanking(NamedTuple):
-    """The offered actions in an order that was drawn without replacement."""
+    """The offered actions, in an order that was drawn without replacement."""
 
     first: PairDecision
     """The action of the first rank, to be learned with its reward."""
@@ -46,14 +46,14 @@ class PairRanking(NamedTuple):
 
 
 class PairDecisions(Sequence[PairDecision]):
-    """The decisions of a batch, to be given to `PairBandit.learn_many` with their rewards.
+    """The decisions of a batch, to pass to `PairBandit.learn_many` with their rewards.
 
     A slice, a mask or an array of numbers selects some of them, such as those whose rewards are known.
 
     Parameters
     ----------
     events
-        What names each event in its column.
+        The value of each event in the column of events.
     decisions
         The decision of each event.
     """
@@ -69,7 +69,7 @@ class PairDecisions(Sequence[PairDecision]):
 
     @property
     def propensities(self) -> list[float]:
-        """The probability with which each was drawn."""
+        """The probability with which each action was drawn."""
         return [decision.propensity for decision in self._decisions]
 
     def __len__(self) -> int:

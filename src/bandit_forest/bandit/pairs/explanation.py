@@ -1,4 +1,4 @@
-"""Why an offered action is the best, and what would have changed it."""
+"""Reasons for the best offered action, and changes that would make another action the best."""
 
 from __future__ import annotations
 

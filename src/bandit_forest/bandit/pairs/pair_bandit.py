@@ -1,4 +1,4 @@
-"""PairBandit: features of context and actions in, ids out."""
+"""PairBandit: features of context and actions as input, ids as output."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PairBandit(SavedBandit):
     Each event offers its own actions: mappings from names of features to values, with an `id`. The reward of a new
     action is estimated from its features. For an action with many lessons, the estimate uses its id as well. Features
     of both sides are as in `Bandit`: declared, or learned from the first lessons. Until they are known, actions are
-    drawn uniformly. What is learned depends on the settings and on the lessons in their order only. All methods may be
+    drawn uniformly. What is learned depends only on the settings and on the sequence of lessons. All methods may be
     called from several threads.
 
     Parameters
@@ -47,15 +47,16 @@ class PairBandit(SavedBandit):
     reward_range
         Lowest and highest reward.
     context_features, action_features
-        What a context and an action hold, as in `Bandit`; the `id` is not a feature. None: names and kinds are learned.
+        Features of a context and of an action, as in `Bandit`; the `id` is not a feature. None: names and kinds are
+        learned.
     warm_up_events
-        Number of lessons from which features are learned, where they are not declared.
+        Number of lessons from which features are learned if they are not declared.
     seed
-        Seed of all draws.
+        Seed of all random draws.
     forest
-        Other parameters of `PairForest`, such as {"n_trees": 20}. A rule that is given as a mapping, such as
-        {"growth": {"log_capacity": 2**17}}, changes these parameters alone; one that is given as an object, such as
-        {"growth": Greedy(log_capacity=2**17)}, has the defaults of `Greedy` for the others, not those of `PairForest`.
+        Other parameters of `PairForest`, such as {"n_trees": 20}. A rule as a mapping, such as
+        {"growth": {"log_capacity": 2**17}}, changes only these parameters of the rule. A rule as an object, such as
+        {"growth": Greedy(log_capacity=2**17)}, has the defaults of `Greedy` for all others, not those of `PairForest`.
 
     Examples
     --------
@@ -103,7 +104,7 @@ class PairBandit(SavedBandit):
 
     @property
     def settings(self) -> PairBanditSettings:
-        """The settings of such a bandit, with the features that were declared, or else those that were learned."""
+        """The settings of such a bandit, with its declared or learned features."""
         context, action = (
             dict(side.schema.features if side.features is None else side.features)
             for side in (self.model.context, self.model.action)
@@ -133,23 +134,23 @@ class PairBandit(SavedBandit):
 
     @property
     def context_features(self) -> dict[str, Feature]:
-        """The features of contexts that are known."""
+        """The known features of contexts."""
         return dict(self.model.context.schema.features)
 
     @property
     def action_features(self) -> dict[str, Feature]:
-        """The features of actions that are known."""
+        """The known features of actions."""
         return dict(self.model.action.schema.features)
 
     @property
     def forest(self) -> PairForest | None:
-        """The forest inside; None while the features are learned. For reading only."""
+        """The forest of the bandit; None while the features are learned. For reading only."""
         return self.model.forest
 
     def decide(
         self, context: Any, *, actions: Sequence[Mapping[str, Any]], key: int | str | bytes | None = None
     ) -> PairDecision:
-        """Return a decision among the actions that are offered.
+        """Return a decision for one of the offered actions.
 
         Parameters
         ----------
@@ -173,7 +174,7 @@ class PairBandit(SavedBandit):
         n_ranked: int | None = None,
         key: int | str | bytes | None = None,
     ) -> PairRanking:
-        """Return the offered actions in an order that is drawn without replacement; the first is what `decide` draws.
+        """Return the offered actions in an order that is drawn without replacement, first the action of `decide`.
 
         Parameters
         ----------
@@ -205,8 +206,8 @@ class PairBandit(SavedBandit):
     ) -> None:
         """Learn the reward of a decision, or of an action that was taken elsewhere.
 
-        `learn(decision, 1.0)` and `learn(decision, reward=1.0)` are the same. Of a ranking, `first` is the decision. A
-        decision that is given twice is learned twice: the bandit does not keep what it has learned.
+        `learn(decision, 1.0)` and `learn(decision, reward=1.0)` are the same. The decision of a ranking is `first`. A
+        decision that is passed twice is learned twice: the bandit does not keep its decisions.
 
         Parameters
         ----------
@@ -242,11 +243,12 @@ class PairBandit(SavedBandit):
         Parameters
         ----------
         rows
-            A list of mappings, a mapping of columns, or a frame of pandas, Polars or PyArrow. Rows of one event stand
-            together. Columns named like features of the context are the context's, and the same in all rows of an
-            event; all others are the action's, with its id in `id`. The features of the context must be known.
+            A list of mappings, a mapping of columns, or a frame of pandas, Polars or PyArrow. Rows of one event are
+            consecutive. A column with the name of a context feature belongs to the context, and is equal in all rows of
+            an event. All other columns belong to the action, with its id in `id`. The features of the context must be
+            known.
         event
-            Name of the column that names the events.
+            Name of the column that identifies the events.
         keys
             Names of the draws, one for each event.
         """
@@ -287,12 +289,12 @@ class PairBandit(SavedBandit):
             frames.learn_many(self, given, actions, rewards, propensities)
 
     def fit(self, contexts: Any, actions: Any) -> Self:
-        """Learn the features of both sides from rows, before anything else is learned.
+        """Learn the features of both sides from rows, before the first lesson.
 
         Parameters
         ----------
         contexts, actions
-            Lists of mappings, mappings of columns, or frames. An `id` of actions is left out.
+            Lists of mappings, mappings of columns, or frames. The `id` of actions is ignored.
         """
         with self._lock:
             frames.fit(self, contexts, actions)
@@ -316,7 +318,7 @@ class PairBandit(SavedBandit):
             return dict(zip(offer.ids, self.model.propensities(offer), strict=True))
 
     def explain(self, context: Any, *, actions: Sequence[Mapping[str, Any]]) -> PairExplanation:
-        """Return why the best of the offered actions is the best, and what would have changed it."""
+        """Return the reasons for the best offered action, and changes that would make another action the best."""
         with self._lock:
             return self.explain_encoded(self.read(context, actions, "explain"))
 
@@ -325,7 +327,7 @@ class PairBandit(SavedBandit):
         return explain(self.model, offer, self.rewards)
 
     def importance(self) -> dict[str, dict[str, float]]:
-        """Return the importance of each feature by side: its share of what the splits of all trees explain.
+        """Return the importance of each feature by side: its share of the variance explained by splits of all trees.
 
         Examples
         --------
@@ -346,8 +348,8 @@ class PairBandit(SavedBandit):
     def importance_by_side(self, contexts: Sequence[Any], actions: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         """Return the shares of context, action and pair in the variance of the estimates.
 
-        They are the analysis of variance of the estimates of all pairs: main effect of the context, main effect of the
-        action, and interaction.
+        The shares are from an analysis of variance of the estimates of all pairs: main effect of the context, main
+        effect of the action, and interaction.
 
         Parameters
         ----------
@@ -369,7 +371,7 @@ class PairBandit(SavedBandit):
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "data") -> Self:
-        """Return a bandit that `to_bytes` gave."""
+        """Return the bandit of the bytes that `to_bytes` returned."""
         bandit = cls.__new__(cls)
         bandit._lock = new_lock()
         bandit.model, bandit.rewards = file.unpack(data, name)

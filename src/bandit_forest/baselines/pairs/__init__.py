@@ -1,4 +1,4 @@
-"""Policies to compare with, for actions that have features; these are numbers as they are."""
+"""Baseline policies for actions with features; the features are plain numbers."""
 
 from bandit_forest.baselines.pairs.hybrid_lin_ucb import HybridLinUCB
 from bandit_forest.baselines.pairs.shared_lin_ucb import SharedLinUCB

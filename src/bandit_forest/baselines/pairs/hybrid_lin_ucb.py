@@ -1,4 +1,4 @@
-"""Hybrid LinUCB: a linear model for all actions, and one for each of them besides."""
+"""Hybrid LinUCB: one linear model shared by all actions, and one more for each action."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = ["HybridLinUCB"]
 
 
 class HybridLinUCB:
-    """Play the action whose upper confidence bound is highest under a shared model and one of its own together.
+    """Play the action with the highest upper confidence bound under the sum of a shared model and its own model.
 
-    The shared inputs z are the features of the action and their products with those of the context; the own inputs x of
-    an action are the features of the context and a constant. It is Algorithm 2 of the article. There the shared Gram
-    matrix is changed three times per event; together that is u uᵀ / (1 + xᵀ A⁻¹ x) with u = z - Bᵀ A⁻¹ x, so that its
-    inverse is kept by Sherman-Morrison updates.
+    The shared inputs z are the features of the action and their products with those of the context. The own inputs x of
+    an action are the features of the context and a constant. This is Algorithm 2 of the article, which changes the
+    shared Gram matrix three times per event. The sum of these changes is u uᵀ / (1 + xᵀ A⁻¹ x) with u = z - Bᵀ A⁻¹ x,
+    so the inverse is updated by the Sherman-Morrison formula.
 
     Parameters
     ----------
     n_context_features, n_action_features
         Number of features of a context and of an action.
     width
-        Number of standard deviations of optimism, α in the article.
+        Number of standard deviations that are added to a prediction, α in the article.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class HybridLinUCB:
         self._own_sums = np.zeros((1, n_own))
 
     def decide(self, context: Any, actions: Any, *, names: Sequence[Hashable]) -> Decision:
-        """Choose one of the actions that are offered."""
+        """Choose one of the offered actions."""
         rows = check_numbers(actions, "actions", "HybridLinUCB.decide", (None, self._n_action))
         z, x = self._inputs(context, rows, "decide")
         if isinstance(names, (str, bytes)) or not hasattr(names, "__len__") or len(names) != len(z):

@@ -16,17 +16,17 @@ __all__ = ["SharedLinUCB"]
 
 
 class SharedLinUCB:
-    """Play the action whose upper confidence bound under one ridge regression for all actions is highest.
+    """Play the action with the highest upper confidence bound under one ridge regression for all actions.
 
-    Its inputs are the features of context and action, all their products, and a constant. The choice is deterministic,
-    so that its propensity is 1.
+    The inputs are the features of context and action, all their products, and a constant. The choice is deterministic,
+    so its propensity is 1.
 
     Parameters
     ----------
     n_context_features, n_action_features
         Number of features of a context and of an action.
     width
-        Number of standard deviations of optimism, α in the article.
+        Number of standard deviations that are added to a prediction, α in the article.
     ridge
         Number that is added to the diagonal of the Gram matrix.
 
@@ -57,7 +57,7 @@ class SharedLinUCB:
         self._weights = np.zeros(n_inputs)
 
     def decide(self, context: Any, actions: Any, *, names: Any = None) -> Decision:  # noqa: ARG002, it knows no names
-        """Choose one of the actions that are offered."""
+        """Choose one of the offered actions."""
         rows = check_numbers(actions, "actions", "SharedLinUCB.decide", (None, self._n_action))
         inputs = self._inputs(context, rows, "decide")
         variances = np.einsum("ni,ni->n", inputs @ self._inverse, inputs)

@@ -44,7 +44,7 @@ class MakePairPolicy(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PairSubject:
-    """A policy over pairs to check, and what may be asked of it.
+    """A policy over pairs to check, and its requirements.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ class PairSubject:
     name
         Its name in messages and test ids.
     learns
-        Whether its reward must come to beat that of uniform draws.
+        Whether its reward must exceed the reward of uniform draws in the end.
     knows_names
         Whether it must learn which of several actions with the same features is the best, by their names.
     is_bounded
-        Whether its memory must stay what it is although each event offers new actions.
+        Whether its memory must not grow although each event offers new actions.
     n_events
-        Within how many events it has learned an easy world and its memory has stopped growing.
+        Number of events after which it must have learned an easy world, and its memory must not grow.
     """
 
     make: MakePairPolicy

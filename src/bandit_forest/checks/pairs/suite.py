@@ -50,7 +50,7 @@ def check_pair_policy(
     is_bounded: bool = True,
     n_events: int = 4000,
 ) -> None:
-    """Run every check on a policy over pairs and raise one `CheckFailedError` that tells all that is wrong with it.
+    """Run every check on a policy over pairs, and raise one `CheckFailedError` with all failures.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def check_pair_policy(
     name
         Its name in the message; that of its class when None.
     learns, knows_names, is_bounded, n_events
-        What may be asked of it, as in `PairSubject`.
+        Requirements, as in `PairSubject`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From a table to a log: which column is what, and how its values are read."""
+"""From a table to a log: the roles of its columns, and the reading of their values."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Columns:
         return (self.action, self.reward, self.propensity, *lists, *(name for name in optional if name is not None))
 
     def cure(self, name: str) -> str:
-        """Return how a column that is not there is given by another name."""
+        """Return the remedy for a missing column: how to give it by another name."""
         role = next((field.name for field in fields(self) if getattr(self, field.name) == name), None)
         return f", or another one given by Columns({role}=...) or --column {role}=NAME" if role is not None else ""
 
@@ -86,7 +86,7 @@ class TableReader:
     Parameters
     ----------
     columns
-        Which column is what.
+        Roles of the columns.
     names
         All columns of the table.
     place

@@ -34,20 +34,21 @@ def read_dsjson(
     """Return the log in a file of dsjson, one object per line.
 
     The label is `_label_Action` (from 1; or `_labelIndex`, from 0), `_label_cost` and `_label_probability`; `a` and `p`
-    are all actions and their probabilities. Features are the values of `c`, those of inner objects as `outer.inner`.
-    Lines with a late reward only (`RewardValue`) are left out.
+    are all actions and their probabilities. Features are the values of `c`; a value of an inner object is named
+    `outer.inner`. Lines with a late reward only (`RewardValue`) are left out.
 
-    Where the first event has `_multi`, the features of each offered action, the log has offers. The id of an action is
-    its `_tag`, or else its feature `id`, or else the text of all its features. The other features of `c` are those of
-    the context, and columns besides; inner objects `context` and `action` are left out of the names of features.
+    If the first event has `_multi`, the features of each offered action, the log has offers. The id of an action is its
+    `_tag`, its feature `id`, or the text of all its features: the first of the three that is present. The other
+    features of `c` are those of the context, and also columns of the log; inner objects `context` and `action` are left
+    out of the names of features.
 
     Parameters
     ----------
     path
         The file.
     actions
-        Names of the actions, or their number; the largest action of the file when None. With offers, those of the
-        places in an offer.
+        Names of the actions, or their number. None: the largest action of the file. With offers, names of the positions
+        in an offer.
     variable_names
         Variables of `c.context`, which then become the contexts of the log; only with fixed actions.
     reward_range

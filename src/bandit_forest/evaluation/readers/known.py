@@ -33,15 +33,15 @@ def read_export(
 ) -> ParquetTable:
     """Return the log in a Parquet file of `bandit-forest export` or `write_parquet`.
 
-    Where the events of a service offered their actions, the log has these offers. It leaves out events that were
-    decided elsewhere, since the file does not have what else they offered.
+    If the events of the service offered their actions, the log has these offers. It leaves out events that were decided
+    elsewhere, since the file does not have their other offered actions.
 
     Parameters
     ----------
     path
         The file.
     actions
-        Names of the actions; those of the file when None, taken or available.
+        Names of the actions. None: all actions of the file that were taken or available.
     reward_range
         The least and the largest possible reward, as in the project file.
     """
@@ -75,7 +75,7 @@ def read_open_bandit(
     path
         Such as `all.csv`.
     actions
-        The items; those of `item_context.csv` beside the file when None, or else those of the file.
+        The items. None: those of `item_context.csv` beside the file if it exists, otherwise those of the file.
     offers
         Whether each event offers all items of `item_context.csv` with their features, for `PairBandit`.
     """

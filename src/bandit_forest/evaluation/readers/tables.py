@@ -41,9 +41,9 @@ def read_frame(
     frame
         One row per event.
     columns
-        Which column is what.
+        Roles of the columns.
     actions
-        Names of the actions; those of the frame when None, taken or available.
+        Names of the actions. None: all actions of the frame that were taken or available.
     reward_range
         The least and the largest possible reward.
 
@@ -80,9 +80,9 @@ def read_csv(
     path
         The file.
     columns
-        Which column is what.
+        Roles of the columns.
     actions
-        Names of the actions; those of the file when None, taken or available.
+        Names of the actions. None: all actions of the file that were taken or available.
     reward_range
         The least and the largest possible reward.
     """
@@ -103,9 +103,9 @@ def read_parquet(
     path
         The file.
     columns
-        Which column is what.
+        Roles of the columns.
     actions
-        Names of the actions; those of the file when None, taken or available.
+        Names of the actions. None: all actions of the file that were taken or available.
     reward_range
         The least and the largest possible reward.
     """

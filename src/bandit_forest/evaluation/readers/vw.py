@@ -30,21 +30,22 @@ def read_vw(
 
     A cost is minus a reward. A feature that an event lacks is missing.
 
-    With fixed actions, each event is a line, and actions count from 1. Features become columns; those of the namespaces
-    `number`, `text` and `flag`, which `write_vw` uses, by their names, others as `namespace.name`.
+    With fixed actions, each event is one line, and actions are numbered from 1. Features become columns, named
+    `namespace.name`; features of the namespaces `number`, `text` and `flag`, which `write_vw` uses, keep their names.
 
-    Where actions have features (`--cb_explore_adf`), each event is a line `shared`, which may be left out, and a line
-    for each offered action; the chosen one has the label, whose action is not looked at. An empty line ends the event.
-    The first two lines tell such a file. Its log has offers: the id of an action is its tag, a whole number as an int,
-    or else the text of its features. The features of `shared` are those of the context, and columns besides.
+    With features of actions (`--cb_explore_adf`), each event has an optional line `shared` and one line for each
+    offered action. The line of the chosen action has the label, whose action is ignored. An empty line ends the event.
+    The reader recognises such a file by its first two lines. Its log has offers: the id of an action is its tag (a
+    whole number as an int) or, without a tag, the text of its features. The features of `shared` are those of the
+    context, and also columns of the log.
 
     Parameters
     ----------
     path
         The file.
     actions
-        Names of the actions, or their number; the largest action of the file when None. With offers, those of the
-        places in an offer.
+        Names of the actions, or their number. None: the largest action of the file. With offers, names of the positions
+        in an offer.
     variable_names
         Variables of the namespace `context`, which then become the contexts of the log; only with fixed actions.
     reward_range

@@ -1,4 +1,4 @@
-"""An evaluation as one HTML page that needs nothing else."""
+"""An evaluation as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_report(evaluation: Evaluation, path: str | os.PathLike[str], *, title:
     Parameters
     ----------
     evaluation
-        What `evaluate` returned.
+        Evaluation that `evaluate` returned.
     path
         The HTML file to write.
     title

@@ -1,4 +1,4 @@
-"""Estimators of what a policy would have earned: pure functions of arrays."""
+"""Estimators of the reward of a policy on logged events: pure functions of arrays."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def snips(weights: ArrayLike, rewards: ArrayLike, *, confidence: float = 0.95) -
 
 
 def direct(probabilities: ArrayLike, means: ArrayLike, *, confidence: float = 0.95) -> Estimate:
-    """Return the estimate of the direct method: what a model of the rewards expects. A diagnostic only.
+    """Return the estimate of the direct method: the mean prediction of a model of the rewards. A diagnostic only.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def direct(probabilities: ArrayLike, means: ArrayLike, *, confidence: float = 0.
     means
         Estimated mean reward of every action, one row per event.
     confidence
-        Confidence level of the interval, which knows nothing of the model's errors.
+        Confidence level of the interval, which ignores the errors of the model.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def doubly_robust(
 ) -> Estimate:
     """Return the doubly robust estimate: the direct method, corrected by the weighted errors of its model.
 
-    `evaluate` goes on from here: it normalises the correction by its own weights, and lets the model count by a share.
+    `evaluate` uses a variant: it normalises the correction by its own weights, and multiplies the model by a share.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def doubly_robust(
     actions
         The logged action, one per event.
     probabilities, means
-        As in `direct`. The means of an event must not know its reward.
+        As in `direct`. The means of an event must be independent of its reward.
 
     References
     ----------

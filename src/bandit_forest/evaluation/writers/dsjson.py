@@ -27,8 +27,8 @@ def write_dsjson(log: Source, path: str | os.PathLike[str], *, progress: Callabl
     of such events from `_label_Action`, which must come before `c`.
 
     A log with offers is written for `vw --cb_explore_adf --dsjson`. Features of the context are in `c.context`, those
-    of each offered action in `c._multi`, in an object `action` behind a `_tag`, the action's id. So `-q ca` makes the
-    products of both sides. The label has a `_labelIndex`, from 0.
+    of each offered action in `c._multi`, in an object `action` after a `_tag` with the action's id. So `-q ca` makes
+    the products of both sides. The label has a `_labelIndex`, from 0.
 
     Parameters
     ----------

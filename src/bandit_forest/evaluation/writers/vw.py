@@ -19,8 +19,8 @@ __all__ = ["vw_lines", "write_vw"]
 def write_vw(log: Source, path: str | os.PathLike[str], *, progress: Callable[[int], object] | None = None) -> int:
     """Write a log in Vowpal Wabbit's text format, for `vw --cb_explore`; return the number of events written.
 
-    Events without a reward are left out. Numbers, texts and flags go to namespaces of these names, the variables of
-    contexts that are 1 to `context`. Names and texts are percent-encoded where they hold spaces, colons or bars.
+    Events without a reward are left out. Numbers, texts and flags are in the namespaces `number`, `text` and `flag`,
+    the variables of contexts that are 1 in `context`. Spaces, colons and bars in names and texts are percent-encoded.
 
     A log with offers is written for `vw --cb_explore_adf`: a line `shared` for each event, one line for each offered
     action, whose tag is its id, and an empty line. Namespaces begin with `context_` and `action_`, so that `-q ca`

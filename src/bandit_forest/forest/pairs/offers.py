@@ -20,12 +20,12 @@ _MOST_OFFERED = 2**16
 
 
 class Ranking(NamedTuple):
-    """The actions that an event offers in the order of their draws, and how likely each was to be the first."""
+    """The offered actions of an event in the order of their draws, and the probability of each to be the first."""
 
     order: NDArray[np.int64]
-    """Offered actions by rank: the first one is what `decide` draws."""
+    """Positions of the offered actions by rank; the first one is the action that `decide` draws."""
     propensities: NDArray[np.float64]
-    """The probability with which each offered action would be the first, in the order in which they are offered."""
+    """The probability of each offered action to be the first, in the order of the offer."""
 
 
 class Offers(NamedTuple):

@@ -38,17 +38,18 @@ _EXPLORATION = InverseGap(gamma_scale=1000.0, optimism=0.3)
 class PairForest:
     """A forest that learns the reward of a context and an action together, for actions that have features.
 
-    One model serves all actions. Its trees split on variables of the context and of the action; a linear estimate has
-    both and their products. So an action that was never seen is judged by its features. One that was seen often is
-    known by its name as well, in a table of bounded size. All methods may be called from several threads.
+    One model serves all actions. Its trees split on variables of the context and of the action; its linear estimate has
+    the variables of both sides and their products. So the reward of a new action is estimated from its features. The
+    estimate of an action with many lessons also uses its name, in a table of bounded size. All methods may be called
+    from several threads.
 
     Parameters
     ----------
     n_context_variables, n_action_variables
         Number of variables of a context and of an action.
     thresholds
-        Thresholds of each ordered variable, by its number; variables of the action are numbered behind those of the
-        context. All others are binary.
+        Thresholds of each ordered variable, by its number; the numbers of the action's variables follow those of the
+        context. All other variables are binary.
     n_trees
         Number of trees.
     max_depth
@@ -62,14 +63,14 @@ class PairForest:
     max_nodes
         Largest number of nodes of a tree.
     n_names
-        Number of actions that are known by their names, a multiple of four; 32 bytes each.
+        Number of entries of the table of names, a multiple of four; 32 bytes each.
     n_named_actions
-        Largest number of names that each have an action of their own, in a forest with fixed actions beside the pairs.
-        The first name beyond it ends that forest for good. 0: there is no such forest.
+        Largest number of names that each have their own action in a second forest with fixed actions. The first name
+        beyond this number removes that forest for good. 0: no such forest.
     seed
-        Seed of all draws.
+        Seed of all random draws.
     variable_names
-        Names to speak of the variables.
+        Names of the variables in rules.
 
     Examples
     --------
@@ -158,12 +159,12 @@ class PairForest:
 
     @property
     def n_bytes(self) -> int:
-        """The memory that the forest takes."""
+        """The number of bytes of memory that the forest takes."""
         return self._core.n_bytes
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters that make this forest again, names excepted."""
+        """The parameters of this forest, without names."""
         return dict(self._parameters)
 
     @property
@@ -184,7 +185,7 @@ class PairForest:
         names: Any = None,
         key: int | str | bytes | None = None,
     ) -> Decision:
-        """Choose one of the actions that are offered.
+        """Choose one of the offered actions.
 
         Parameters
         ----------
@@ -193,7 +194,7 @@ class PairForest:
         actions
             One row of codes for each offered action.
         names
-            Names of the offered actions: ints, texts or bytes, or a uint64 array of numbers that stand for them.
+            Names of the offered actions: ints, texts or bytes, or a uint64 array of numbers in place of names.
         key
             Name of the draw, for example the event's id. None: the forest numbers its draws.
         """
@@ -209,9 +210,9 @@ class PairForest:
         names: Any = None,
         key: int | str | bytes | None = None,
     ) -> Ranking:
-        """Order the actions that are offered: one draw after the other, without replacement.
+        """Rank the offered actions: one draw after the other, without replacement.
 
-        The first one is what `decide` would draw with the same key.
+        The first action is the one that `decide` would draw with the same key.
 
         Parameters
         ----------
@@ -222,11 +223,11 @@ class PairForest:
         return Ranking(*self._core.rank(*offer, number))
 
     def propensities(self, context: ArrayLike, actions: ArrayLike, *, names: Any = None) -> NDArray[np.float64]:
-        """Return the probability with which `decide` would draw each of the actions that are offered."""
+        """Return the probability with which `decide` would draw each offered action."""
         return self._core.propensities(*self._offer(context, actions, names, None, "propensities")[0])
 
     def mean_rewards(self, context: ArrayLike, actions: ArrayLike, *, names: Any = None) -> NDArray[np.float64]:
-        """Return the estimated mean reward of each of the actions that are offered."""
+        """Return the estimated mean reward of each offered action."""
         return self._core.mean_rewards(*self._offer(context, actions, names, None, "mean_rewards")[0])
 
     def learn(
@@ -237,13 +238,13 @@ class PairForest:
         Parameters
         ----------
         context, action
-            The codes of the variables of both.
+            The codes of the variables of the context and of the action.
         reward
             A number in [0, 1].
         propensity
             The probability with which the action was drawn.
         name
-            Name of the action; None: it is not known by name.
+            Name of the action; None: the action has no name.
         """
         owner = f"{type(self).__name__}.learn"
         context, action = self._sides.contexts(context, owner, 1), self._sides.actions(action, owner, 1)
@@ -268,7 +269,7 @@ class PairForest:
         contexts
             One row of codes for each event.
         actions
-            One row of codes for each offered action, those of the first event first.
+            One row of codes for each offered action, beginning with the actions of the first event.
         n_offered
             Number of actions that each event offers.
         names
@@ -297,7 +298,7 @@ class PairForest:
     def learn_many(
         self, contexts: ArrayLike, actions: ArrayLike, rewards: ArrayLike, *, propensities: ArrayLike, names: Any = None
     ) -> None:
-        """Learn a batch of events in their order: the same as `learn` for each.
+        """Learn a batch of events in their order: the same as `learn` for each event.
 
         Parameters
         ----------
@@ -306,7 +307,7 @@ class PairForest:
         rewards, propensities
             One number for each event.
         names
-            Names of the actions that were taken; None: they are not known by name.
+            Names of the actions that were taken; None: the actions have no names.
         """
         owner = f"{type(self).__name__}.learn_many"
         rows, taken = self._sides.contexts(contexts, owner), self._sides.actions(actions, owner)
@@ -343,7 +344,7 @@ class PairForest:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return a forest that `save` has written; it goes on as if it had never stopped."""
+        """Return a forest that `save` has written; it continues exactly where it stopped."""
         return cls.from_parts(*archive.read(path), name=os.fspath(path))
 
     def __copy__(self) -> Self:
@@ -364,7 +365,7 @@ class PairForest:
 
     @classmethod
     def from_parts(cls, header: dict[str, Any], arrays: bytes, *, name: str) -> Self:
-        """Return a forest that `to_parts` gave, or refuse what it could not have given."""
+        """Return the forest of the parts that `to_parts` returned, or refuse other parts."""
         if header.get("policy") != "PairForest":
             raise DamagedFileError(f"'{name}' does not hold a {cls.__name__}.")
         try:

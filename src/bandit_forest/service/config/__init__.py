@@ -1,1 +1,1 @@
-"""What a project is, how its file is read, and the identity of a storage folder."""
+"""Projects, the reading of their files, and the identity of a storage folder."""

@@ -1,4 +1,4 @@
-"""The tables of a project file that say who reaches the service: its keys and its address."""
+"""The tables of a project file with the keys and the address of the service."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SHORTEST_KEY = 16
 
 
 class Keys(Table, frozen=True):
-    """Where the keys that open the service are; never the keys themselves. Empty: no key is asked for.
+    """References to the keys of the service, never the keys themselves. Empty: no key is needed.
 
-    Each is "env:NAME", the name of an environment variable that holds a key, or "sha256:...", the SHA-256 digest of a
-    key in hexadecimal digits.
+    A reference is "env:NAME", the name of an environment variable that holds a key, or "sha256:...", the SHA-256 digest
+    of a key in hexadecimal digits.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Keys(Table, frozen=True):
                 refuse(name, "[keys]", "a list of texts 'env:NAME' or 'sha256:' and 64 hexadecimal digits", "...")
 
     def digests(self, environment: Mapping[str, str] = os.environ) -> dict[str, tuple[bytes, ...]]:
-        """Return the SHA-256 digests of the keys for "decide" and for "admin", none of which may be both."""
+        """Return the SHA-256 digests of the keys for "decide" and for "admin"; a key must not have both roles."""
         listed = {"decide": self.decide, "admin": self.admin}
         made = {name: tuple(_digest(key, name, environment) for key in keys) for name, keys in listed.items()}
         if {*made["decide"]} & {*made["admin"]}:
@@ -52,17 +52,17 @@ class Keys(Table, frozen=True):
 
 
 class Server(Table, frozen=True):
-    """Where the service listens.
+    """Address on which the service listens.
 
     Parameters
     ----------
     host
-        Loopback unless told otherwise; any other host needs keys.
+        Host to listen on, by default loopback; any other host needs keys.
     port
-        0 takes a free one.
+        Port to listen on; 0 takes a free port.
     hosts
-        Names and addresses that a request may be sent to, without ports, beside the loopback ones. Empty: any with
-        keys, loopback without, so that a page of somebody else cannot reach the service under a name of its own.
+        Names and addresses that a request may be sent to, without ports, beside loopback. Empty: any name with keys;
+        loopback only without keys, so foreign web pages cannot reach the service under another name.
     """
 
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"

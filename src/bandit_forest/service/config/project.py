@@ -1,4 +1,4 @@
-"""A project: everything that a decision service is told."""
+"""A project: the complete configuration of a decision service."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Project(General, frozen=True, kw_only=True):
     name, mode, warm_up_events
         See `General`.
     reward, storage, keys, limits, server
-        See there.
+        See `RewardRule`, `Storage`, `Keys`, `Limits` and `Server`.
     """
 
     context: dict[str, Feature]

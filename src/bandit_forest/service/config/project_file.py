@@ -1,4 +1,4 @@
-"""The project file: TOML in, a `Project` out, or a refusal with the line and the cure."""
+"""The project file: TOML as input, a `Project` as output, or a refusal with the line and a remedy."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def parse_project(text: str, *, name: str) -> Project:
 
 
 class _WrongError(Exception):
-    """What is wrong, and where."""
+    """An error in a project file, with its place."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -172,7 +172,7 @@ def _feature(values: dict[str, Any], table: str) -> Feature:
 
 
 def _converted(values: Any, kind: Any, table: str) -> Any:
-    """Return values as their type, or refuse what is not of it."""
+    """Return values as their type, or refuse values of another type."""
     try:
         return msgspec.convert(values, kind, dec_hook=lambda made, value: made(value))
     except msgspec.ValidationError as error:
@@ -184,7 +184,7 @@ def _converted(values: Any, kind: Any, table: str) -> Any:
 
 
 def _explained(found: Mismatch, path: str) -> tuple[str, str]:
-    """Return the path and the sentence of what is not of its type."""
+    """Return the path and the message of a value of a wrong type."""
     if found.unknown is not None:
         known = list(_TABLES.get(path, Document).__struct_fields__)
         return f"{path}.{found.unknown}".strip("."), _unknown(found.unknown, known, path)
@@ -196,7 +196,7 @@ def _explained(found: Mismatch, path: str) -> tuple[str, str]:
 
 
 def _refused(error: InvalidArgumentError, table: str) -> _WrongError:
-    """Return the refusal of a rule with its place; one table may tell of another."""
+    """Return the refusal of a rule with its place, which may be in another table."""
     told = re.search(r"of \[([\w.]+)\]", str(error))
     return _WrongError(f"{told[1] if told else table}.{error.parameter}", str(error))
 
@@ -214,7 +214,7 @@ def _unknown(name: str, known: list[str], table: str) -> str:
 
 
 def _line(text: str, path: str) -> int:
-    """Return the line of a name such as `reward.low`, or else of what is around it."""
+    """Return the line of a name such as `reward.low`, or of its table if the name is not in the file."""
     lines: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.splitlines(), 1):

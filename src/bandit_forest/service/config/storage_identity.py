@@ -1,4 +1,4 @@
-"""The identity of a storage folder: what it was made with, and what made the decisions in its journal."""
+"""The identity of a storage folder: its definition, and the engine of the decisions in its journal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OLD_KINDS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class StorageIdentity:
-    """What the meaning of a journal depends on."""
+    """Everything on which the meaning of a journal depends."""
 
     settings: BanditSettings | PairBanditSettings
     engine: str
@@ -46,7 +46,7 @@ class StorageIdentity:
 
     @classmethod
     def from_text(cls, text: str) -> StorageIdentity:
-        """Return what `to_text` gave, or what version 0.1 wrote in its place."""
+        """Return the identity of a text of `to_text`, or of the text that version 0.1 wrote."""
         saved: dict[str, Any] = json.loads(text)
         if "settings" not in saved:
             return _identity_of_0_1(saved)
@@ -56,10 +56,10 @@ class StorageIdentity:
 
 
 def adopt(project: Project, identity: StorageIdentity) -> StorageIdentity:
-    """Return the identity with which a folder goes on: what it was made with; refuse a project that contradicts it.
+    """Return the identity with which a folder continues: its own; refuse a project that contradicts it.
 
-    Decisions of another engine cannot be made again. Such a folder goes on with the forest that the project asks for,
-    which learns the lessons of the journal anew.
+    Decisions of another engine cannot be repeated. Such a folder continues with the forest of the project, which learns
+    the lessons of the journal anew.
     """
     stored, is_same_engine = identity.settings, identity.engine == identity.settings.engine
     if isinstance(stored, BanditSettings) and stored.warm_up_rule == "events":
@@ -96,7 +96,7 @@ def _json(features: Mapping[str, Feature] | None) -> dict[str, Any]:
 
 
 def _compared(project: Project, stored: BanditSettings | PairBanditSettings) -> list[tuple[str, Any, Any]]:
-    """Return what the project says itself and must go on saying, beside what is stored."""
+    """Return the values of the project that must not change, and the stored values."""
     ours, theirs = ("fixed" if features is None else "offered" for features in (project.offered, _offered(stored)))
     if ours != theirs:
         return [("actions", ours, theirs)]

@@ -1,4 +1,4 @@
-"""The tables of a project file, typed: what each may hold, and what it means without them."""
+"""The tables of a project file as types, with their settings and defaults."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ class General(Table, frozen=True):
     Parameters
     ----------
     name
-        Shown on the page and in metrics.
+        Name of the project on the status page and in metrics.
     mode
-        "decide", or "shadow": the application chooses, the forest learns from it and says what it would have done.
+        "decide", or "shadow": the application chooses, the forest learns from its choices, and each answer has the
+        forest's own choice.
     warm_up_events
-        Number of lessons from which features are learned, where the context leaves them open.
+        Number of lessons from which features are learned, if the context leaves them open.
     """
 
     name: str = "bandit-forest"
@@ -61,8 +62,7 @@ class Actions(Table, frozen=True):
     names
         Names of the actions at the first start; more may be added while the service runs.
     capacity
-        Largest number of actions that there may ever be, removed ones included. None: 8 more than there are names, at
-        least 16.
+        Largest number of actions, including removed ones. None: 8 more than the number of names, at least 16.
     """
 
     names: tuple[str, ...]
@@ -74,7 +74,7 @@ class Actions(Table, frozen=True):
 
 
 class RewardRule(Table, frozen=True):
-    """Range of rewards, time limit, and what happens with missing and second rewards.
+    """Range of rewards, time limit, and treatment of missing and second rewards.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class RewardRule(Table, frozen=True):
     window_seconds
         Seconds that an event waits for its reward.
     default
-        The reward of an event that never got one; None: such an event is not learned.
+        The reward of an event that gets none within its window; None: such an event is not learned.
     on_duplicate
         Treatment of a second reward of an event: "refuse" (an error) or "ignore" (an answer); it is never learned.
     """
@@ -109,20 +109,20 @@ class RewardRule(Table, frozen=True):
 
 
 class Storage(Table, frozen=True):
-    """Where the journal and the snapshots are, and how they are kept.
+    """Place and schedule of the journal and the snapshots.
 
     Parameters
     ----------
     journal
-        "sqlite": files in the folder, of one process. Or the address of a PostgreSQL that any number of replicas share,
-        "postgresql://..."; "env:NAME" is an environment variable with such an address, which may hold a password.
+        "sqlite": files in the folder, for one process. Or "postgresql://...", the address of a PostgreSQL that any
+        number of replicas share; "env:NAME" is an environment variable with such an address, which may hold a password.
     folder
-        Folder of all files; made when needed. A relative one is relative to the project file.
+        Folder of all files; made when needed. A relative path is relative to the project file.
     full_disk
-        What happens when the journal cannot be written: "refuse" new work, or "continue" in memory and say so in each
-        answer. In both cases an alarm is raised and nothing in memory is dropped.
+        Treatment of new requests when the journal cannot be written: "refuse" them, or "continue" in memory with
+        `"durable": false` in each answer. In both cases an alarm is raised and nothing in memory is dropped.
     queued_operations
-        Largest number of operations that wait in memory for the disk; beyond, new work is refused in any case.
+        Largest number of operations that wait in memory for the disk; beyond it, new requests are refused in any case.
     snapshot_events, snapshot_seconds
         Number of operations, or seconds with at least one, after which a snapshot is taken.
     rotate_bytes, rotate_seconds
@@ -162,7 +162,7 @@ class Storage(Table, frozen=True):
 
 
 class Limits(Table, frozen=True):
-    """What a client may ask for.
+    """Limits of requests and of memory.
 
     Parameters
     ----------
@@ -184,9 +184,9 @@ class Limits(Table, frozen=True):
     requests_per_second
         Requests per second for each key; 0: no limit.
     connections
-        Largest number of connections that are open at a time.
+        Largest number of open connections.
     request_seconds
-        Seconds that a connection may take to send a request or take an answer, or rest between the two.
+        Seconds that a connection may take to send a request or to read an answer, or be idle.
     """
 
     body_bytes: Count = 2**20

@@ -1,1 +1,1 @@
-"""The page that shows how the service is doing."""
+"""The status page of the service."""

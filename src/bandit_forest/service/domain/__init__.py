@@ -1,1 +1,1 @@
-"""The state that the entries of the journal add up to."""
+"""The state that results from the entries of the journal."""

@@ -1,4 +1,4 @@
-"""The bandit of a project: of fixed actions, or of those that each event offers."""
+"""The bandit of a project: with fixed actions, or with actions that each event offers."""
 
 from __future__ import annotations
 

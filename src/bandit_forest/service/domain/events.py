@@ -19,7 +19,7 @@ WAITING, REWARDED, EXPIRED, LEARNED = "waiting", "rewarded", "expired", "learned
 
 
 class Event(Struct, frozen=True, gc=False):  # a collection of garbage would look at 200,000 of them
-    """An event: never changed, only replaced, so that a snapshot can be written while the service goes on."""
+    """An event: never changed, only replaced, so a snapshot can be written while the service runs."""
 
     event_id: str
     time: float

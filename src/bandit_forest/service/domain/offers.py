@@ -1,4 +1,4 @@
-"""What an event has offered: as the service remembers it, and as the journal has it."""
+"""The offer of an event, in memory and in the journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a service in memory, how each operation changes it, and what operations need besides."""
+"""The state of a service in memory, its changes by operations, and the context of operations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SLOWER = 0.9
 
 
 def fingerprint(context: dict[str, Any] | msgspec.Raw, *others: object) -> int:
-    """Return a number that tells a request from another one with the same event_id; sorted JSON is taken as it is.
+    """Return a number that distinguishes requests with the same event_id; sorted JSON is used unchanged.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class State:
         return None
 
     def add_foreign(self, event: Event) -> AnyLesson:
-        """Take in an event that was decided and rewarded elsewhere."""
+        """Add an event that was decided and rewarded elsewhere."""
         assert event.reward is not None
         self.statistics.learned += 1
         self._remember(event)
@@ -149,7 +149,7 @@ class State:
 
 
 def _counted(event: Event) -> int:
-    """Return the index under which statistics count an event; offered actions are not told apart."""
+    """Return the index under which statistics count an event; all offered actions have one index."""
     return event.action if event.offer is None else 0
 
 
@@ -161,7 +161,7 @@ class ServiceContext:
     state
         The state of the service.
     journal
-        Where it is made durable.
+        Journal that makes the state durable.
     clock
         Seconds since 1970.
     """
@@ -197,12 +197,12 @@ class ServiceContext:
 
     @property
     def staleness(self) -> float | None:
-        """Of a replica: seconds since it last knew all lessons."""
+        """Seconds since a replica last had all lessons."""
         return None
 
     @property
     def is_learner(self) -> bool | None:
-        """Of a replica: whether it makes the lessons."""
+        """Whether this replica makes the lessons."""
         return None
 
     @property
@@ -211,7 +211,7 @@ class ServiceContext:
         return self.journal.failure is not None
 
     def check_storage(self) -> None:
-        """Refuse new work when the disk does, if the project says so, or when too much waits for it."""
+        """Refuse new work if too many operations wait, or if the disk fails and the project says to refuse."""
         journal, storage = self.journal, self.project.storage
         if journal.failure is not None and storage.full_disk == "refuse":
             raise StorageError(
@@ -223,8 +223,8 @@ class ServiceContext:
     def now(self) -> float:
         """Return the time of the next entry: the clock's, but never before the last one.
 
-        After a clock that was ahead is put back, time goes on from where it was, a little slower than the clock, until
-        the clock has caught up: the window of rewards goes on being kept.
+        After the clock is set back, time continues from its last value, a little slower than the clock, until the clock
+        has caught up. So the window of rewards is still kept.
         """
         read = self._clock()
         passed, self._read = read - self._read, read
@@ -239,7 +239,7 @@ class ServiceContext:
         return self.journal.append(entries)
 
     def change_action(self, kind: str, name: str) -> tuple[str, Commit]:
-        """Change and record an action, unless it has that state already; return its state, and what to wait for."""
+        """Change and record an action, unless it has that state already; return its state and the commit to await."""
         self.check_storage()
         registry = self.bandit.registry
         before = registry.state(name)

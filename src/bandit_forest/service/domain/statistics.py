@@ -1,4 +1,4 @@
-"""Counts of what happened, in all and over time; they follow from the journal like everything else."""
+"""Counts of events, in total and over time; they follow from the journal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Histogram:
 
 
 class TimeBucket(Struct, array_like=True):
-    """What happened in a bucket of time; rewards are in [0, 1]."""
+    """Counts of one bucket of time; rewards are in [0, 1]."""
 
     decisions: list[int]
     """Number of decisions by the index of the action."""
@@ -58,7 +58,7 @@ class TimeBucket(Struct, array_like=True):
 
     @property
     def uniform_value(self) -> float | None:
-        """What uniform play would have earned, in [0, 1]: the self-normalised estimate."""
+        """The estimated mean reward of uniform play, in [0, 1]: the self-normalised estimate."""
         return self.weighted_sum / self.weight_sum if self.weight_sum else None
 
     def add_reward(self, reward: float, weight: float) -> None:
@@ -69,7 +69,7 @@ class TimeBucket(Struct, array_like=True):
         self.weighted_sum += weight * reward
 
     def merge(self, other: TimeBucket) -> None:
-        """Count what another bucket has counted."""
+        """Add the counts of another bucket."""
         self.decisions = [mine + its for mine, its in zip(self.decisions, other.decisions, strict=True)]
         self.n_rewards += other.n_rewards
         self.reward_sum += other.reward_sum
@@ -80,8 +80,8 @@ class TimeBucket(Struct, array_like=True):
 class Statistics:
     """All counts of a service.
 
-    The past is kept in at most 240 buckets of equal length: of ten seconds at first, and twice as long each time
-    that they would become too many.
+    The past is kept in at most 240 buckets of equal length. The length is ten seconds at first, and doubles each time
+    the buckets would become too many.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Statistics:
         self._bucket(time).add_reward(reward, weight)
 
     def _bucket(self, time: float) -> TimeBucket:
-        """Return the bucket of a moment; time never goes back."""
+        """Return the bucket of a time; time never goes back."""
         number = int(time // self.seconds)
         if number != self._last:
             while number not in self.buckets and len(self.buckets) >= _MOST_BUCKETS:

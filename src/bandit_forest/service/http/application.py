@@ -21,14 +21,14 @@ _ALL_PATHS = {endpoint.path for endpoint in (*ENDPOINTS, *OFFERED_ENDPOINTS)}
 
 
 class DecisionApplication:
-    """Everything that a service answers over HTTP.
+    """All answers of a service over HTTP.
 
     Parameters
     ----------
     context
         Of a started service or replica.
     endpoints
-        What it does when it is asked; None: those of the project.
+        Endpoints of the service; None: those of the project.
     """
 
     def __init__(self, context: ServiceContext, endpoints: Sequence[Endpoint] | None = None) -> None:
@@ -56,7 +56,7 @@ class DecisionApplication:
         self._access.admit(request.path, request.headers.get(b"authorization"), request.began)
 
     def reply(self, request: Request) -> Reply:
-        """Do what a whole request asks for, or refuse it."""
+        """Execute a complete request, or refuse it."""
         try:
             if request.method == "POST" and request.path in self._posts:
                 return self._posts[request.path](request)
@@ -65,7 +65,7 @@ class DecisionApplication:
             return refuse(error)
 
     def count(self, request: Request | None, response: Response) -> None:
-        """Measure what is sent."""
+        """Count a response that is sent."""
         if response.code is not None:
             self.measures.refusals[response.code] += 1
         if request is not None and request.path in self.measures.latencies:

@@ -1,4 +1,4 @@
-"""Who may ask for what, and how often."""
+"""Rights of keys, and rate limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Role(IntEnum):
 
 
 def role_needed(path: str, public: frozenset[str] = frozenset()) -> Role:
-    """Return the role that a path needs: what is not listed needs the highest.
+    """Return the role that a path needs; a path that is not listed needs the highest role.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def _without_port(host: bytes) -> str:
 
 
 class RateLimit:
-    """A bucket of tokens for each key: it holds those of one second.
+    """A bucket of tokens for each key, with the tokens of one second.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Access:
         self._hosts = hosts
 
     def check_host(self, host: bytes | None) -> None:
-        """Refuse a request that was sent to a name which is not the service's; a program may leave the header out."""
+        """Refuse a request that was sent to another name than the service's; the header may be missing."""
         if self._hosts is not None and host is not None and _without_port(host) not in self._hosts:
             raise ServiceError("unknown_host", "The service is not known by this name: add it to [server] hosts.")
 

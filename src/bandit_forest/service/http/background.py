@@ -18,7 +18,7 @@ _logger = logging.getLogger(__name__)
 
 
 async def run_background(service: Service) -> None:
-    """Look after a service for ever; a failure is logged and tried again."""
+    """Do the background work of a service for ever; a failed task is logged and tried again."""
     while True:
         await asyncio.sleep(_PAUSE_SECONDS)
         try:

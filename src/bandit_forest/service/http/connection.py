@@ -27,7 +27,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Connection(asyncio.Protocol):
-    """One connection: a head that does not end, a body that is too large and a client that is too slow are refused."""
+    """One connection: endless headers, too large bodies and too slow clients are refused."""
 
     def __init__(self, application: DecisionApplication, limits: Limits, connections: set[Connection]) -> None:
         self._application = application
@@ -72,13 +72,13 @@ class Connection(asyncio.Protocol):
             self._timer.cancel()
 
     def close(self) -> None:
-        """Close the connection as soon as nothing is under way."""
+        """Close the connection as soon as no request is in progress."""
         self._is_closing = True
         if not self._is_answering:
             self._transport.close()
 
     def pause_writing(self) -> None:
-        """Wait until the client takes what was sent."""
+        """Wait until the client reads the sent data."""
         self._can_write = False
 
     def resume_writing(self) -> None:
@@ -162,7 +162,7 @@ class Connection(asyncio.Protocol):
         self._answer_next()
 
     def _answer_next(self) -> None:
-        """Begin with the next whole request, unless one is under way or the client does not take its answers."""
+        """Begin with the next complete request, unless one is in progress or the client does not read its answers."""
         while self._whole and self._can_write and not self._is_answering:
             request = self._whole.popleft()
             self._is_answering = True
@@ -196,7 +196,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def _refuse(self, code: str, message: str) -> None:
-        """Refuse what cannot be read on: after what came before it is answered, the connection ends."""
+        """Refuse data that cannot be read: the connection ends after the answers to all earlier requests."""
         if self._is_closing:
             return
         request = Request("GET", b"", {}, keep_alive=False)

@@ -1,4 +1,4 @@
-"""The endpoints that take JSON by POST: an operation, whose types say how a request is read and what is answered."""
+"""The endpoints that take JSON by POST: an operation, with the types of its request and of its answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_JSON = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A path, its operation, and the codes of its refusals; of a batch, the name of its list."""
+    """A path, its operation, and the codes of its refusals; for a batch also the name of its list."""
 
     path: str
     operation: Callable[[ServiceContext, Any], Result[Any]]
@@ -31,7 +31,7 @@ class Endpoint:
 
     @property
     def summary(self) -> str:
-        """What the operation does."""
+        """Summary of the operation."""
         return (self.operation.__doc__ or "").partition("\n")[0].partition(":")[0].rstrip(".")
 
     @property
@@ -88,7 +88,7 @@ class JsonEndpoint:
     endpoint
         Its types and its operation.
     service
-        What it is applied to.
+        Service that the operation is applied to.
     """
 
     def __init__(self, endpoint: Endpoint, service: ServiceContext) -> None:
@@ -103,7 +103,7 @@ class JsonEndpoint:
             self._decode_raw = msgspec.json.Decoder(endpoint.batch_of(msgspec.Raw)).decode
 
     def __call__(self, request: Request) -> Reply:
-        """Do what a request asks for, or raise the refusal."""
+        """Execute a request, or raise its refusal."""
         if not request.headers.get(b"content-type", b"").startswith(b"application/json"):
             raise ServiceError(
                 "unsupported_media_type", "The body must be JSON: send the header 'content-type: application/json'."

@@ -1,4 +1,4 @@
-"""Requests, replies and responses of HTTP. A reply waits until all that it tells of is durable."""
+"""Requests, replies and responses of HTTP. A reply waits until all of its content is durable."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Reply:
             call()
 
     def response(self) -> Response:
-        """Return the response, once it may be sent; when its commit was refused, that is the answer."""
+        """Return the response, once it may be sent; if its commit was refused, return the refusal."""
         answer = self._answer
         if self._commit is not None:
             try:
@@ -126,7 +126,7 @@ class LaterReply(Reply):
         self._future.add_done_callback(lambda _: call())
 
     def response(self) -> Response:
-        """Return what the thread has made."""
+        """Return the response that the thread has made."""
         return self._future.result()
 
 

@@ -37,7 +37,7 @@ class Measures:
 
 
 def exposition(status: Status, evaluation: Evaluation, measures: Measures) -> bytes:
-    """Return everything that is measured, in the format that Prometheus reads."""
+    """Return all metrics in the format of Prometheus."""
     return generate_latest(_Collector(status, evaluation, measures))
 
 
@@ -71,7 +71,7 @@ def _gauges(status: Status) -> Iterator[Metric]:
     for name, text, value in (
         ("waiting_events", "Events that wait for their reward.", status.waiting),
         ("waiting_events_limit", "Largest number of events that wait.", status.waiting_limit),
-        ("remembered_events", "Finished events that still answer to their event_id.", status.remembered),
+        ("remembered_events", "Finished events whose event_id is still known.", status.remembered),
         ("average_reward", "Average reward of all rewarded decisions.", status.average_reward),
         ("uniform_value", "Estimated average reward of uniform play on the same events.", status.uniform_value),
         ("warm_up_left", "Lessons still to come before the forest is made.", status.warm_up_left),
@@ -81,24 +81,24 @@ def _gauges(status: Status) -> Iterator[Metric]:
         ("journal_queued_operations", "Operations that are not on disk yet.", status.queued),
         ("journal_bytes", "Size of the current journal file.", status.journal_bytes),
         ("storage_failing", "Alarm: 1 when the last write of the journal failed.", status.storage_failing),
-        ("replica_staleness_seconds", "Time since this replica last knew all lessons.", status.staleness),
-        ("replica_learner", "1 where this replica makes the lessons.", status.is_learner),
-        ("snapshot_timestamp_seconds", "When the last snapshot was taken.", status.snapshot_time),
-        ("snapshot_pause_seconds", "How long it held up decisions.", status.snapshot_seconds),
+        ("replica_staleness_seconds", "Time since this replica last had all lessons.", status.staleness),
+        ("replica_learner", "1 if this replica makes the lessons.", status.is_learner),
+        ("snapshot_timestamp_seconds", "Time of the last snapshot.", status.snapshot_time),
+        ("snapshot_pause_seconds", "Time for which the last snapshot delayed decisions.", status.snapshot_seconds),
     ):
         if value is not None:
             yield GaugeMetricFamily(_PREFIX + name, text, float(value))
 
 
 def _by_policy(evaluation: Evaluation) -> Iterator[Metric]:
-    """Return what other policies would have earned, by policy."""
+    """Return the estimated rewards of other policies, by policy."""
     for name, text, field in (
         ("policy_value", "Estimated average reward of another policy on the same events.", "value"),
         ("policy_value_low", "Lower limit of its 95 % interval.", "low"),
         ("policy_value_high", "Upper limit of its 95 % interval.", "high"),
-        ("policy_gain", "Estimated gain of another policy over what was decided, per decision.", "gain"),
-        ("policy_gain_low", "Lower limit of the gain, at all times at once with 95 %.", "always_low"),
-        ("policy_gain_high", "Upper limit of the gain, at all times at once with 95 %.", "always_high"),
+        ("policy_gain", "Estimated gain of another policy over the decisions, per decision.", "gain"),
+        ("policy_gain_low", "Lower limit of the gain, with 95 % confidence at all times.", "always_low"),
+        ("policy_gain_high", "Upper limit of the gain, with 95 % confidence at all times.", "always_high"),
         ("policy_effective_events", "Effective sample size: below 200 no verdict.", "effective_sample_size"),
     ):
         family = GaugeMetricFamily(_PREFIX + name, text, labels=["policy"])
@@ -129,7 +129,7 @@ def _histograms(status: Status, measures: Measures) -> Iterator[Metric]:
     for code, count in sorted(measures.refusals.items()):
         refusals.add_metric([code], count)
     yield refusals
-    text = "Time from the head of a request to its answer, durable journal included."
+    text = "Time from the header of a request to its answer, including the durable journal."
     seconds = HistogramMetricFamily(_PREFIX + "request_seconds", text, labels=["path"])
     for path, latency in measures.latencies.items():
         seconds.add_metric([path], _buckets(latency.bounds, latency.counts), latency.sum)

@@ -1,4 +1,4 @@
-"""What was learned: importance, trees, and the saved bandit."""
+"""Endpoints of the model: importance, trees, and the saved bandit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Importance(Struct):
 
 
 def importance(service: ServiceContext) -> Reply:
-    """Answer which features and variables matter."""
+    """Answer with the importance of features and variables."""
     forest, learner = _forest(service), service.state.learner
 
     def make() -> Importance:

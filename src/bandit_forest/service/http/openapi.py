@@ -90,7 +90,7 @@ def _refusals(codes: Iterable[str]) -> Schema:
 
 
 def _schemas(service: ServiceContext, posts: Sequence[Endpoint], reads: Sequence[ReadEndpoint]) -> dict[str, Schema]:
-    """Return the schemas of all types, with what the project adds: features, actions, range of rewards."""
+    """Return the schemas of all types, with the features, the actions and the range of rewards of the project."""
     shapes = [shape for endpoint in posts for shape in (endpoint.request, endpoint.answer)]
     shapes += [endpoint.shape for endpoint in reads if not isinstance(endpoint.shape, str)]
     _, schemas = msgspec.json.schema_components([*shapes, Refusal], ref_template=_REF + "{name}")
@@ -149,7 +149,7 @@ def _ref(shape: Any) -> Schema:
 
 
 def _shadow(service: ServiceContext, schema: Schema, action: Schema) -> None:
-    """Ask for the application's choice in shadow mode, and for none else."""
+    """Require the application's choice in shadow mode only."""
     if service.project.mode == "shadow":
         schema["properties"]["action"] = action
         schema["required"] = [*schema["required"], "action"]

@@ -1,4 +1,4 @@
-"""The files of the page, with what keeps it safe in a browser."""
+"""The files of the status page, with headers that keep it safe in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The endpoints that only read: how the service is doing, what it knows, and why it decided as it did."""
+"""The endpoints that only read: status, stored events, explanations and the model."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["Event", "Events", "Health", "ReadEndpoint", "read_endpoints"]
 
 
 class Health(Struct):
-    """Whether the process lives, or takes decisions."""
+    """State of the process: alive, or ready to decide."""
 
     status: str
 
 
 class Event(Struct):
-    """An event; more is told where more is known."""
+    """An event; there are more fields if more is known."""
 
     event_id: str
     time: float
@@ -72,14 +72,14 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ),
         ReadEndpoint(
             "/metrics",
-            "Return everything that is measured, for Prometheus",
+            "Return all metrics, for Prometheus",
             lambda _: _metrics(service, measures),
             "text/plain",
         ),
-        ReadEndpoint("/v1/status", "Return how the service is doing", lambda _: Reply(status(service)), Status),
+        ReadEndpoint("/v1/status", "Return the status of the service", lambda _: Reply(status(service)), Status),
         ReadEndpoint(
             "/v1/evaluation",
-            "Estimate what uniform play, and in shadow mode the forest, would have earned",
+            "Return the estimated reward of uniform play, and in shadow mode of the forest",
             lambda _: LaterReply(evaluation(service)),
             Evaluation,
         ),
@@ -91,14 +91,14 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ),
         ReadEndpoint(
             "/v1/explain/{event_id}",
-            "Return what is known of an event, and how the forest sees its context",
+            "Return the stored data of an event, and an explanation of its context by the present forest",
             lambda event_id: _explain(service, event_id),
             Event,
             ("unknown_event", "invalid_request"),
         ),
         ReadEndpoint(
             "/v1/importance",
-            "Return which features and variables matter",
+            "Return the importance of features and variables",
             lambda _: importance(service),
             Importance,
             ("warming_up",),
@@ -112,7 +112,7 @@ def read_endpoints(service: ServiceContext, measures: Measures) -> list[ReadEndp
         ),
         ReadEndpoint(
             "/v1/model",
-            f"Download everything that was learned, for {kind}.load",
+            f"Download the saved model, for {kind}.load",
             lambda _: model(service),
             "application/octet-stream",
             ("warming_up",),

@@ -25,7 +25,7 @@ _STOP_SECONDS = 10
 
 
 def serve(project: Project, *, started: Callable[[str], object]) -> None:
-    """Serve a project until the process is told to stop; then finish what is under way and take a last snapshot.
+    """Serve a project until the process gets a signal to stop; then finish the requests and take a last snapshot.
 
     As soon as requests are taken, `started` is called with the address.
     """
@@ -99,7 +99,7 @@ def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def _collect_garbage_rarely() -> None:
-    """Let the collector pass over what stays, and look for the few cycles of requests less often."""
+    """Let the garbage collector ignore permanent objects, and look for the few cycles of requests less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)

@@ -1,4 +1,4 @@
-"""From SQLite's write-ahead log into the file itself: in a thread of its own, so that no commit waits for it."""
+"""Moves SQLite's write-ahead log into the file itself, in a separate thread, so no commit waits for it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _LONG_PAGES = 16_384  # 64 MB
 class Checkpointer:
     """Moves what is in the log of the current journal file into the file, about once a second.
 
-    The log begins anew only when all of it has been moved. While entries come without a pause the end of it is always
-    missing; `is_long` then asks the writer to move that little rest between two groups.
+    The log begins anew only when all of it has been moved. While entries arrive without a pause, its end is never
+    moved; `is_long` then asks the writer to move this small rest between two groups.
     """
 
     def __init__(self, current_file: Callable[[], Path]) -> None:

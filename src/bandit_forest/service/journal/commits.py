@@ -1,4 +1,4 @@
-"""A commit that is under way: what a request waits for before it is answered."""
+"""A commit in progress, which a request waits for before it is answered."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _logger = logging.getLogger(__name__)
 class Commit:
     """The promise that a group of operations is on disk; shared by all requests of the group.
 
-    An event loop asks to be called by `then`, and a thread waits in `result`. The wait ends once the group is durable,
-    and `outcome` returns True. It ends, too, when the disk refuses the group: with `StorageError` where the project
-    says "refuse", with False (not durable yet, and kept in memory) where it says "continue".
+    An event loop registers a callback with `then`, and a thread waits in `result`. The wait ends when the group is
+    durable; `outcome` then returns True. It also ends when the disk refuses the group. Then `outcome` raises
+    `StorageError` if the project says "refuse", and returns False (not durable yet, but kept in memory) if it says
+    "continue".
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the journal holds: entries, one for each operation, in the order in which they were applied."""
+"""The entries of the journal, one for each operation, in the order in which they were applied."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What shows that a journal is whole: the chain over its entries, and the mark of how far it was acknowledged.
+"""Checks that a journal is complete: the chain over its entries, and the mark of the last acknowledged entry.
 
-The link of an entry depends on all entries before it, so that a change is found. The mark is written after each commit
-and not waited for: it survives a killed process, and after a power cut it may be behind the journal, but never ahead of
-it. So an end that was lost is found.
+The link of an entry depends on all entries before it, so a change is found. The mark is written after each commit, but
+no answer waits for it: it survives a killed process, and after a power cut it may be behind the journal, but never
+ahead of it. So a lost end is found.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _insert_statement(names: tuple[str, ...], size: int) -> str:
 
 
 class Mark:
-    """The file that says how far a journal was acknowledged."""
+    """The file with the number of the last acknowledged entry of a journal."""
 
     def __init__(self, folder: Path) -> None:
         self._file = os.open(folder / MARK, os.O_WRONLY | os.O_CREAT, 0o600)

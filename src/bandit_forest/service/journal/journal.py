@@ -31,9 +31,9 @@ _LOOK_SECONDS = 1.0  # how often the size and age of the current file are looked
 class Journal:
     """Write operations durably, many with one fsync.
 
-    While one group is being written, the operations that come make the next. `append` never blocks and never fails:
-    when the disk refuses a group, its waiters are told, it stays in memory before all that comes after, and is tried
-    again until it is written; `failure` is the alarm meanwhile.
+    While one group is being written, new operations form the next group. `append` never blocks and never fails. When
+    the disk refuses a group, its waiters get the failure. The group stays in memory, ahead of all later operations, and
+    is tried again until it is written; meanwhile `failure` is the alarm.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ class Journal:
     def append(self, entries: Sequence[Entry]) -> Commit:
         """Hand over entries, numbered on from the last; return the commit that makes them durable.
 
-        In an event loop the group is written when the loop has taken all requests that are there: each commit costs,
-        whatever its size.
+        In an event loop the group is written when the loop has read all pending requests, since each commit has a fixed
+        cost.
         """
         with self._changed:
             is_first = not self._rows
@@ -147,8 +147,7 @@ class Journal:
     def _next_group(self) -> tuple[list[Entry], Commit] | None:
         """Take the open group, and open another; None when there is nothing more to do.
 
-        After a failure the group is taken even if it is empty: whoever waited for it was told of the failure, which
-        ends with this group.
+        After a failure the group is taken even if it is empty: its waiters got the failure, which ends with this group.
         """
         with self._changed:
             while self.failure is None and not (self._rows and (self._is_due or self._closing)):
@@ -163,7 +162,7 @@ class Journal:
             return group
 
     def _write(self, rows: list[Entry], commit: Commit) -> bool:
-        """Write a group, or tell everybody that waits for it or for what comes after that it is not written."""
+        """Write a group, or report a failure to all waiters of this group and of later ones."""
         try:
             mark = self._open()
             while rows:

@@ -1,1 +1,1 @@
-"""Decide, reward, learn, change actions, tell the status: a request in, a result out."""
+"""Decide, reward, learn, change actions, return the status: from a request to a result."""

@@ -1,4 +1,4 @@
-"""Actions that come and go while the service runs."""
+"""Changes of actions while the service runs."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _PATH = "$.name"
 
 
 def add_action(service: ServiceContext, request: ActionRequest) -> Result[ActionChange]:
-    """Add an action; refused when the name was used before or the capacity is spent."""
+    """Add an action; refused if the name was used before or the capacity is used up."""
     if not request.name.isprintable():
         raise invalid(_PATH, "a printable text", request.name)
     return _change(service, ADD, request.name)
 
 
 def disable_action(service: ServiceContext, request: ActionRequest) -> Result[ActionChange]:
-    """Take an action out of play for now; rewards of its waiting events are still learned."""
+    """Make an action unavailable until it is enabled again; rewards of its waiting events are still learned."""
     return _change(service, DISABLE, request.name)
 
 
 def enable_action(service: ServiceContext, request: ActionRequest) -> Result[ActionChange]:
-    """Bring a disabled action back."""
+    """Make a disabled action available again."""
     return _change(service, ENABLE, request.name)
 
 
 def remove_action(service: ServiceContext, request: ActionRequest) -> Result[ActionChange]:
-    """Take an action out of play for ever; rewards of its waiting events are still learned."""
+    """Make an action unavailable for ever; rewards of its waiting events are still learned."""
     return _change(service, REMOVE, request.name)
 
 

@@ -30,7 +30,7 @@ __all__ = ["decide", "decide_many", "estimates_of"]
 
 
 def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
-    """Decide one event; a known one gets the decision that it got before."""
+    """Decide one event; a known event gets the same decision as before."""
     service.check_storage()
     asked = _check(service, request, {})
     event = asked if isinstance(asked, Event) else _decide_new(service, [asked])[asked.event_id]
@@ -41,7 +41,7 @@ def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
 
 
 def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
-    """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
+    """Decide a batch: the same as `decide` for each event. Each item is answered or refused on its own."""
     service.check_storage()
     new: dict[str | None, NewEvent] = {}
     asked = each(items, "events", lambda item: _check(service, item, new))
@@ -52,7 +52,7 @@ def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidReq
 
 
 def _check(service: ServiceContext, request: DecideItem, new: dict[str | None, NewEvent]) -> NewEvent | Event:
-    """Check a request; return its event, which is noted in `new` when neither the service nor the batch knows it."""
+    """Check a request; return its event, which is added to `new` if neither the service nor the batch has it yet."""
     known = new.get(request.event_id) or known_event(service, request.event_id)
     if known is not None:
         _, json = check_context(service.state, request.context)
@@ -65,7 +65,7 @@ def _check(service: ServiceContext, request: DecideItem, new: dict[str | None, N
 
 
 def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, Event]:
-    """Draw, apply and record new decisions, in order; the oldest that wait make room."""
+    """Draw, apply and record new decisions, in order; the oldest waiting events make room."""
     make_room(service, len(new))
     now, seq = service.now(), service.state.seq
     events: dict[str, Event] = {}
@@ -81,7 +81,7 @@ def _decide_new(service: ServiceContext, new: Sequence[NewEvent]) -> dict[str, E
 
 
 def _draw(service: ServiceContext, new: Sequence[NewEvent]) -> Iterator[tuple[int, float]]:
-    """Draw in order, those together that have the same actions to choose from."""
+    """Draw in order; consecutive events with the same available actions are drawn together."""
     model = service.bandit.model
     if len(new) <= 1 or isinstance(new[0].context, dict):  # the policy may be made in the midst of a batch
         yield from (model.decide(one.context, one.available) for one in new)

@@ -1,4 +1,4 @@
-"""What other policies would have earned: uniform play, and in shadow mode the forest."""
+"""Estimated rewards of other policies: uniform play, and in shadow mode the forest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_ERRORS = 4.0  # standard errors that the mean weight may be away from 1
 
 
 def evaluation(service: ServiceContext) -> Callable[[], Evaluation]:
-    """Return a function that makes the evaluation from what is known now; it may be called in a thread."""
+    """Return a function that makes the evaluation from the present state; it may be called in a thread."""
     statistics = service.state.statistics
     unscale, average = service.state.learner.rewards.unscale, statistics.total.average
     compared = {"uniform": statistics.uniform}

@@ -1,4 +1,4 @@
-"""Windows that are over: an event that got no reward ends its wait, with the default reward if there is one."""
+"""Ends of windows: an event without a reward ends its wait, with the default reward if there is one."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _logger = logging.getLogger(__name__)
 def expire(service: ServiceContext, *, limit: int = 100) -> int:
     """End the wait of at most `limit` events whose window is over, oldest first; return their number.
 
-    Return 0 while the journal cannot be written. To be called about once a second, and again at once while it returns
-    `limit`.
+    Return 0 while the journal cannot be written. The caller calls it about once per second, and again at once while it
+    returns `limit`.
     """
     rule = service.project.reward
     try:

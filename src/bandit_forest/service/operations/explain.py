@@ -1,4 +1,4 @@
-"""What is known of an event, and how the forest sees its context, or what it offered, now."""
+"""Stored data of an event, and an explanation of its context or offer by the present forest."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _EXPLAINED_TREES = 10
 
 
 def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
-    """Return what is known of an event that waits or is remembered, ready for JSON.
+    """Return the data of an event that waits or is remembered, ready for JSON.
 
-    That is `event_document`, variables (what they say in words), mean_rewards and votes (by action, as the
-    forest sees the context now) and explanation (`Explanation.as_dict` of the first ten trees). What needs the forest
-    is None while it warms up.
+    The result has the fields of `event_document`, variables (in words), mean_rewards and votes (by action, of the
+    present forest) and explanation (`Explanation.as_dict` of the first ten trees). Fields that need the forest are None
+    while it warms up.
     """
     event = _find_event(service, event_id)
     document, model = event_document(service, event), service.bandit.model
@@ -39,11 +39,11 @@ def explain(service: ServiceContext, event_id: str) -> dict[str, Any]:
 
 
 def explain_offer(service: ServiceContext, event_id: str) -> Callable[[], dict[str, Any]]:
-    """Return a function that makes what is known of an event, ready for JSON; it may be called in a thread.
+    """Return a function that returns the data of an event, ready for JSON; it may be called in a thread.
 
-    That is `event_document`, ranking (the answered ids with their propensities), and explanation: how the forest sees
-    the offer now, by `PairExplanation.as_dict`. It is None while the forest warms up, and once the event is over: then
-    the features of its offer are remembered no more.
+    The result has the fields of `event_document`, ranking (the answered ids with their propensities), and explanation
+    (`PairExplanation.as_dict` of the offer by the present forest). The explanation is None while the forest warms up,
+    and after the end of the event, when the features of its offer are no longer stored.
     """
     event, bandit = _find_event(service, event_id), service.state.pairs
     offer = event.offer

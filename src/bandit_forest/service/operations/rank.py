@@ -31,13 +31,13 @@ _encode = msgspec.json.Encoder().encode
 
 
 def rank(service: ServiceContext, request: RankRequest) -> Result[Ranked]:
-    """Rank the actions that an event offers; a known one gets the ranking that it got before."""
+    """Rank the actions that an event offers; a known event gets the same ranking as before."""
     service.check_storage()
     return Result(_rank(service, request), service.journal.tail)
 
 
 def rank_many(service: ServiceContext, items: Iterable[RankRequest | InvalidRequestError]) -> Result[RankedBatch]:
-    """Rank a batch: what `rank` would do one after the other. Each item is answered or refused on its own."""
+    """Rank a batch: the same as `rank` for each event. Each item is answered or refused on its own."""
     service.check_storage()
     ranked = each(items, "events", lambda item: _rank(service, item))
     return Result(RankedBatch(ranked), service.journal.tail)

@@ -1,4 +1,4 @@
-"""What is asked for, typed: a request is parsed and checked once, and its schema comes from the same types."""
+"""Types of requests: a request is parsed and checked once, and its schema comes from the same types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations answer, typed: the schema of the answers comes from the same types."""
+"""Types of results of operations; the schema of the answers comes from the same types."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ Answered = TypeVar("Answered", bound=Answer)
 
 
 class Result(NamedTuple, Generic[Answered]):
-    """An answer, and what must be durable before anybody is told."""
+    """An answer, and the commit that must be durable before the answer is sent."""
 
     answer: Answered
     commit: Commit

@@ -1,4 +1,4 @@
-"""Rewards are learned: of events that wait, and of events decided elsewhere."""
+"""Learning of rewards of waiting events, and of events that were decided elsewhere."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def reward_many(service: ServiceContext, items: Iterable[RewardRequest | Invalid
 
 
 def learn(service: ServiceContext, request: LearnRequest) -> Result[Learned]:
-    """Learn an event that was decided elsewhere; one with a known event_id is not learned again."""
+    """Learn an event that was decided elsewhere; a known event_id is not learned again."""
     return _alone(service, request, _learn)
 
 
@@ -60,7 +60,7 @@ def learn_many(service: ServiceContext, items: Iterable[LearnRequest | InvalidRe
 
 
 def learn_offered(service: ServiceContext, request: LearnOfferedRequest) -> Result[Learned]:
-    """Learn an offered action that was taken elsewhere; one with a known event_id is not learned again."""
+    """Learn an offered action that was taken elsewhere; a known event_id is not learned again."""
     return _alone(service, request, _learn)
 
 
@@ -155,7 +155,7 @@ def _read(state: State, request: LearnRequest | LearnOfferedRequest) -> _Read:
 
 
 def _finished(service: ServiceContext, event_id: str) -> Event:
-    """Return an event that is over, if the project ignores a second reward of it; else refuse."""
+    """Return a finished event if the project ignores its second reward; otherwise refuse the reward."""
     event = service.state.remembered.get(event_id)
     if event is None:
         message = f"No event '{event_id}' waits or is remembered: it was never decided here, or long ago."

@@ -51,11 +51,11 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
     Parameters
     ----------
     project
-        Whose journal is exported.
+        Project whose journal is exported.
     path
         The file to write.
     entries
-        Entries of the journal, where it is not in the storage folder.
+        Entries of the journal, if it is not in the storage folder.
     """
     folder = project.storage.folder
     if entries is None:

@@ -16,7 +16,7 @@ _logger = logging.getLogger(__name__)
 
 
 def follow_file(service: ServiceContext) -> None:
-    """Do what the project file says about fixed actions; `changes_by_file` tells what that is."""
+    """Apply the changes of fixed actions in the project file, which `changes_by_file` returns."""
     state = service.state
     if service.project.is_offered:
         return

@@ -34,7 +34,7 @@ _encode, _decode = msgspec.json.Encoder().encode, msgspec.json.decode
 
 @dataclass
 class MigrationReport:
-    """What a migration has carried over, and what it could not."""
+    """Numbers of events that a migration has carried over, and of events that it has left out."""
 
     n_events: int = 0
     """Decisions and lessons from elsewhere in the old journal."""
@@ -56,16 +56,16 @@ class MigrationReport:
 def migrate(
     old: Project, new: Project, *, dry_run: bool = False, progress: Callable[[int, int], object] = lambda *_: None
 ) -> MigrationReport:
-    """Write the journal of a project again, by the definition of another; the old folder is not touched.
+    """Write the journal of a project again, with the definition of another project; the old folder is only read.
 
-    The first start of the new project learns the lessons of its journal. Decisions stay as they were made.
+    The first start of the new project learns the lessons of its journal. Decisions do not change.
 
     Parameters
     ----------
     old
-        Where the journal is; its service must not be running.
+        Project of the existing journal; its service must not be running.
     new
-        By which definition it is written, and where: its storage folder must be new.
+        Project with the new definition and a new storage folder.
     dry_run
         Whether to report only, and write nothing.
     progress

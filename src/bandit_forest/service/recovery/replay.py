@@ -18,10 +18,10 @@ __all__ = ["replay"]
 
 
 def replay(state: State, entries: Iterable[Entry], *, recomputed_from: int = 1) -> int:
-    """Apply entries to a state; return the number of decisions that the forest would now take differently.
+    """Apply entries to a state; return the number of decisions that the forest would now make differently.
 
-    What was decided stands, whatever the forest would do now. A number above zero says that this forest is not the one
-    that decided: another version of the package, or another machine's arithmetic.
+    The recorded decisions are kept. A number above zero means that this forest differs from the one that decided:
+    another version of the package, or the arithmetic of another machine.
 
     Parameters
     ----------

@@ -31,9 +31,9 @@ __all__ = ["Service", "begin_from"]
 class Service:
     """A started service: operations are applied to its `context`.
 
-    All of it belongs to one thread (the event loop's). An operation is synchronous and short; it checks first
-    (raising a `ServiceError` before anything has changed), then applies the change in memory, hands it to the journal,
-    and returns a result whose `commit` must end before anybody is told.
+    One thread (of the event loop) uses the service. An operation is synchronous and short. It first checks its request,
+    and raises a `ServiceError` before anything has changed. Then it applies the change in memory, hands it to the
+    journal, and returns a result whose `commit` must end before the answer is sent.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ class Service:
     def snapshot(self) -> Callable[[], None]:
         """Take the state now; the function returned writes it, and is to be called in a thread.
 
-        Only this call holds up decisions. The writing waits until the journal is as far, so that a snapshot never knows
-        more than the journal; `StorageError` when the disk refuses that.
+        Only this call delays decisions. The writing waits until the journal has the same entries, so a snapshot is
+        never ahead of the journal; `StorageError` if the disk refuses the journal.
         """
         commit, folder = self.context.journal.tail, self.context.project.storage.folder
 
@@ -136,8 +136,7 @@ class Service:
 def begin_from(project: Project, file: Path) -> None:
     """Let the new storage folder of a project begin with a saved bandit.
 
-    The folder takes over what the bandit was made with, and the features that it has learned. The project must not
-    contradict them.
+    The folder gets the settings and the learned features of the bandit. The project must not contradict them.
     """
     folder = project.storage.folder
     if journal_files(folder):

@@ -1,4 +1,4 @@
-"""What the operations of a replica need: its state, the writer, and how far behind it is."""
+"""The context of the operations of a replica: its state, the writer, and its staleness."""
 
 from __future__ import annotations
 

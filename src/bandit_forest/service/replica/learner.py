@@ -1,4 +1,4 @@
-"""The learner: the one replica that makes lessons. A lock elects it, the primary key of lessons makes it correct."""
+"""The learner: the replica that makes lessons, elected by a lock. The primary key of lessons refuses a second one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a replica does when it is asked: the requests and answers of a service that is alone.
+"""The operations of a replica: the same requests and answers as in a single service.
 
-A decision is a function of version, context, available actions and event id, and is stored once. What is stored is what
-is answered, so that a request which is repeated at another replica gets the first answer.
+A decision is a function of version, context, available actions and event id, and is stored once. The stored decision is
+the answer, so a request that is repeated at another replica gets the first answer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _Answer = TypeVar("_Answer", bound=Answer)
 
 
 def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
-    """Decide one event; a known one gets the decision that it got before."""
+    """Decide one event; a known event gets the same decision as before."""
     service.check_storage()
     new = _check(service, request)
     item = _decided(service, new, service.bandit.model.decide_by_key(new.context, new.available, new.event_id))
@@ -61,7 +61,7 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
 
 
 def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
-    """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
+    """Decide a batch: the same as `decide` for each event. Each item is answered or refused on its own."""
     service.check_storage()
     checked = each(items, "events", lambda item: _check(service, item))
     return _together(service, _draw(service, checked), "events", DecisionBatch)
@@ -81,7 +81,7 @@ def reward_many(service: ReplicaContext, items: Iterable[RewardRequest | Invalid
 
 
 def learn(service: ReplicaContext, request: LearnRequest) -> Result[Learned]:
-    """Learn an event that was decided elsewhere; one with a known event_id is not learned again."""
+    """Learn an event that was decided elsewhere; a known event_id is not learned again."""
     service.check_storage()
     return _alone(service, _learned(service, request))
 
@@ -125,7 +125,7 @@ def _check(service: ReplicaContext, request: DecideItem) -> NewEvent:
 
 
 def _draw(service: ReplicaContext, checked: list[NewEvent | Refusal]) -> list[Item[Decision] | Refusal]:
-    """Draw the events of a batch, those together that have the same actions to choose from."""
+    """Draw the events of a batch; consecutive events with the same available actions are drawn together."""
     model = service.bandit.model
     new = [one for one in checked if isinstance(one, NewEvent)]
     drawn: list[tuple[int, float]] = []
@@ -144,7 +144,7 @@ def _decided(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -
 
 
 def _row(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -> DecisionRow:
-    """Return what is stored of a decision; in shadow mode the application's choice is the decision."""
+    """Return the row of a decision to store; in shadow mode the application's choice is the decision."""
     model, names = service.bandit.model, service.bandit.registry.names
     action, propensity = drawn if new.application_choice is None else new.application_choice
     row = DecisionRow(

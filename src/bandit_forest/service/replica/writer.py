@@ -84,7 +84,7 @@ class Answers:
 class Writer:
     """Writes to the database. It has the attributes of `Journal` that operations read.
 
-    While the database is away, what the project's `full_disk` says happens: requests are refused, or kept in memory and
+    While the database cannot be reached, the project's `full_disk` decides: requests are refused, or kept in memory and
     tried again.
     """
 

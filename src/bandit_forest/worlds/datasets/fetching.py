@@ -47,7 +47,7 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None, *, progress: 
     folder
         Folder for the files; by default where `load` looks for them.
     progress
-        Called with the bytes that are here and the bytes of the whole (None where the server does not say).
+        Called with the number of bytes downloaded and the total number (None if the server does not send it).
     """
     return fetch_source(source(name, "fetch"), data_folder(folder), progress=progress)
 

@@ -22,7 +22,7 @@ _ROWS_AT_ONCE = 65_536
 
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load a data set, encoded: numbers in five bins of equal frequency, categories one variable a value.
+    """Load a data set, encoded: numbers in five bins of equal frequency, categories with one variable per value.
 
     The encoded rows are kept in the user's cache folder, under a name that has the hash of the files, so that the
     next load takes a moment.

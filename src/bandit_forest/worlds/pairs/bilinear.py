@@ -12,7 +12,7 @@ _SPREAD = 0.2
 
 
 class BilinearPairs(PairWorld):
-    """The expected reward is 1/2 plus cᵀ W a, cut off at 0 and 1, for features c and a that are moved to [-1, 1).
+    """A world with the expected reward 1/2 + cᵀ W a, clipped to [0, 1], for features c and a scaled to [-1, 1).
 
     The weights are normal, scaled so that the sum of products has a standard deviation of 0.2.
 

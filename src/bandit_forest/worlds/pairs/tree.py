@@ -1,4 +1,4 @@
-"""A world in which a hidden tree over features of the context and of the action decides."""
+"""A world of a hidden tree over features of the context and of the action."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _DEPTH = 4
 
 
 class TreePairs(PairWorld):
-    """A hidden tree over two features of the context and two of the action gives the expected reward of a pair.
+    """A world in which a hidden tree over two features of the context and two of the action has the expected rewards.
 
-    Every path tests all four, in a random order, each against a random threshold between 0.25 and 0.75. The 16 leaves
-    have the expected rewards 0.05, 0.11, ..., 0.95 in a random order.
+    Every path tests all four features in a random order, each against a random threshold between 0.25 and 0.75. The 16
+    leaves have the expected rewards 0.05, 0.11, ..., 0.95 in a random order.
 
     Examples
     --------

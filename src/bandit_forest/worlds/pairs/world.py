@@ -51,11 +51,11 @@ class PairWorld(ABC):
     n_offered
         Number of distinct actions that are offered at each event.
     replaced_share
-        Share of the actions that leave at a time; the same number of fresh ones arrives.
+        Share of the actions that are replaced at a time by the same number of new actions.
     replaced_every
         Number of events between two replacements.
     structure_seed
-        Names what the world hides.
+        Seed of the hidden structure of the world.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class PairWorld(ABC):
         n_events
             Number of events.
         seed
-            Names the stream.
+            Seed of the stream.
         """
         rng = np.random.default_rng([_STREAM, check_int(seed, "seed", f"{type(self).__name__}.events", low=0)])
         actions = rng.random((self.n_actions, self.n_action_features))
