@@ -145,16 +145,16 @@ Choice Forest<Growth>::choose_by_key(const Plan& plan, std::uint64_t key) const 
 }
 
 template <class Growth>
-Choice Forest<Growth>::decide_one(std::span<const std::uint8_t> context, ConstWords available,
-                                  std::optional<std::uint64_t> key) {
+Choice Forest<Growth>::decide(std::span<const std::uint8_t> context, ConstWords available,
+                              std::optional<std::uint64_t> key) {
     Scratch& scratch = this->scratch();
     const Plan& plan = plan_by(context, route(context, all_trees(), scratch), available, scratch);
     return key ? choose_by_key(plan, *key) : choose(available, plan);
 }
 
 template <class Growth>
-void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward,
-                               double propensity) {
+void Forest<Growth>::learn(std::span<const std::uint8_t> context, std::size_t action, double reward,
+                           double propensity) {
     Scratch& scratch = this->scratch();
     const Leaves leaves = route(context, all_trees(), scratch);
     growth_.pack(context, scratch.packed);
@@ -198,8 +198,8 @@ ConstWords Forest<Growth>::available_to(std::size_t event, [[maybe_unused]] cons
 }
 
 template <class Growth>
-void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
-                            std::span<std::int64_t> actions, std::span<double> propensities) {
+void Forest<Growth>::decide_many(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
+                                 std::span<std::int64_t> actions, std::span<double> propensities) {
     const std::shared_lock lock(mutex_);
     Scratch& scratch = this->scratch();
     visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
@@ -212,7 +212,7 @@ void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std:
 }
 
 template <class Growth>
-void Forest<Growth>::propensities(const Contexts& contexts, ConstWords available, std::span<double> out) const {
+void Forest<Growth>::propensities_many(const Contexts& contexts, ConstWords available, std::span<double> out) const {
     const std::shared_lock lock(mutex_);
     Scratch& scratch = this->scratch();
     visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
@@ -222,7 +222,7 @@ void Forest<Growth>::propensities(const Contexts& contexts, ConstWords available
 }
 
 template <class Growth>
-void Forest<Growth>::mean_rewards(const Contexts& contexts, std::span<double> out) const {
+void Forest<Growth>::mean_rewards_many(const Contexts& contexts, std::span<double> out) const {
     const std::shared_lock lock(mutex_);
     visit(contexts, {0, contexts.n_events}, all_trees(), this->scratch(), [&](std::size_t event, Leaves leaves) {
         std::ranges::copy(growth_.mean_rewards(contexts.row(event), leaves),
@@ -254,8 +254,8 @@ void Forest<Growth>::work_on(std::size_t n_events, Work&& work) {
 }
 
 template <class Growth>
-void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_t> actions,
-                           std::span<const double> rewards, std::span<const double> propensities) {
+void Forest<Growth>::learn_many(const Contexts& contexts, std::span<const std::int64_t> actions,
+                                std::span<const double> rewards, std::span<const double> propensities) {
     work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, Range events) {
         Scratch& scratch = this->scratch();
         visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
