@@ -18,14 +18,14 @@ using namespace bandit_forest;
 
 const std::vector<std::uint64_t> all_actions{(1U << examples::n_actions) - 1U};
 
-template <class Growth>
+template <GrowthRule Growth>
 std::string learned(const typename Growth::Settings& settings, const examples::Events& events) {
     Forest<Growth> forest(settings);
     forest.learn_many(events.contexts(), events.actions, events.rewards, events.propensities);
     return forest.save();
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 void share(const typename Growth::Settings& settings, const examples::Events& events) {
     Forest<Growth> forest(settings);
     const std::size_t n = events.actions.size();

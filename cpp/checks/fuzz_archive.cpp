@@ -33,7 +33,7 @@ std::size_t largest_allocation(Call&& call) {
     return largest;
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 void use(Forest<Growth>& forest, const examples::Events& events) {
     std::vector<std::int64_t> actions(events.actions.size());
     std::vector<double> propensities(events.actions.size());
@@ -92,7 +92,7 @@ void load(const typename Kind::Settings& settings, std::span<const char> saved, 
     }
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 struct OfGrowth {
     using Type = Forest<Growth>;
     using Settings = typename Growth::Settings;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "forest/growth_rule.hpp"
 #include "policy/contexts.hpp"
 #include "policy/exploration.hpp"
 #include "policy/settings.hpp"
@@ -19,7 +20,7 @@
 namespace bandit_forest {
 
 // Safe for concurrent calls: deciding shares the forest, learning has it alone.
-template <class Growth>
+template <GrowthRule Growth>
 class Forest {
    public:
     using Settings = typename Growth::Settings;

@@ -55,7 +55,7 @@ inline LinearShares linear_shares(const GreedyGrowth& growth, std::span<const st
 // The probabilities at one moment, and in each tree the path of the context and the leaf where it ends.
 class ExplanationArrays {
    public:
-    template <class Growth>
+    template <GrowthRule Growth>
     ExplanationArrays(const Forest<Growth>& forest, std::span<const std::uint8_t> context, ConstWords available)
         : n_trees_(forest.settings().n_trees),
           lengths_(n_trees_),

@@ -31,7 +31,7 @@ namespace bandit_forest {
 namespace {
 
 // What read(growth) gives back, computed while nobody learns and without the interpreter's lock.
-template <class Growth, class Read>
+template <GrowthRule Growth, class Read>
 auto read(const Forest<Growth>& forest, Read&& read_growth) {
     const Unlocked unlocked;
     const std::shared_lock lock(forest.mutex());
@@ -51,7 +51,7 @@ OutRows<double> rows_of(const InRows<std::uint8_t>& contexts, std::size_t n_acti
 }
 
 // Making, and making again from what was saved.
-template <class Growth>
+template <GrowthRule Growth>
 void bind_making(nb::class_<Forest<Growth>>& bound) {
     using Self = Forest<Growth>;
     bound
@@ -73,7 +73,7 @@ void bind_making(nb::class_<Forest<Growth>>& bound) {
 }
 
 // What every policy does.
-template <class Growth>
+template <GrowthRule Growth>
 void bind_deciding(nb::class_<Forest<Growth>>& bound) {
     using Self = Forest<Growth>;
     bound
@@ -140,7 +140,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
 }
 
 // What a forest would do, and why.
-template <class Growth>
+template <GrowthRule Growth>
 void bind_telling(nb::class_<Forest<Growth>>& bound) {
     using Self = Forest<Growth>;
     bound
@@ -225,7 +225,7 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
 }
 
 // How large a forest is.
-template <class Growth>
+template <GrowthRule Growth>
 void bind_counting(nb::class_<Forest<Growth>>& bound) {
     using Self = Forest<Growth>;
     bound
@@ -318,7 +318,7 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
         }, nb::sig("def sections(self) -> list[bytes]"));
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 nb::class_<Forest<Growth>> bind_forest(nb::module_& m, const char* name) {
     nb::class_<Forest<Growth>> bound(m, name);
     bind_making(bound);

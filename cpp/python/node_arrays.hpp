@@ -7,6 +7,7 @@
 
 #include "python/arrays.hpp"
 #include "elimination/elimination.hpp"
+#include "forest/growth_rule.hpp"
 #include "greedy/growth.hpp"
 #include "python/known_arrays.hpp"
 #include "tree/tree.hpp"
@@ -16,8 +17,8 @@ namespace bandit_forest {
 // What the nodes of all trees have.
 class NodeArrays {
    public:
-    template <class GrowingTree>
-    NodeArrays(const GrowingTree& growth, std::size_t n_actions)
+    template <GrowingTree Growing>
+    NodeArrays(const Growing& growth, std::size_t n_actions)
         : n_(growth.tree().size()),
           parent_(n_),
           depth_(n_),
