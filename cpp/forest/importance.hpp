@@ -30,7 +30,7 @@ std::vector<double> explained_variance(const Growing& growth, std::size_t n_acti
             return false;
         }
         for (std::size_t k = 0; k < n_actions; ++k) {
-            if (const Known own = known(growth, node, k); own.plays > 0.0) {
+            if (const NodeStatistics own = node_statistics(growth, node, k); own.plays > 0.0) {
                 plays[k] += own.plays;
                 rewards[k] += own.plays * own.mean;
             }
