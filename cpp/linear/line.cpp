@@ -53,7 +53,7 @@ void subtract_square(double* __restrict matrix, const double* __restrict directi
     }
 }
 
-// The sum of products, by place modulo four, then of these four. Zeros change nothing, so they may be left out.
+// The sum of products, by index modulo four, then of these four. Zeros change nothing, so they may be left out.
 BANDIT_FOREST_CPU_DISPATCH
 double dense_dot(const double* a, const double* b, std::size_t n) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};

@@ -83,7 +83,8 @@ void PairForest::estimate_by_trees(std::span<const std::uint32_t> leaves, std::v
     const std::size_t n_trees = settings_.n_trees;
     average_trees(
         growth_, tree_settings_, leaves.size() / n_trees,
-        [&](std::size_t pair, std::size_t tree) { return Place{leaves[pair * n_trees + tree], 0}; }, means, inverse_counts);
+        [&](std::size_t pair, std::size_t tree) { return LeafAction{leaves[pair * n_trees + tree], 0}; }, means,
+        inverse_counts);
 }
 
 void PairForest::estimate(const Offers& offers, std::size_t event, Optimism optimism, std::vector<double>& out) const {
