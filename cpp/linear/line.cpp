@@ -11,7 +11,7 @@ namespace bandit_forest {
 namespace {
 
 constexpr double ridge = 1.0;
-// An event costs about so many multiplications at the most: actions * terms².
+// Multiplications that an event costs at the most, about: actions * terms².
 constexpr std::size_t most_for_ramps = std::size_t{1} << 18U;  // else there are fewer ramps
 constexpr std::size_t most_exact = std::size_t{1} << 20U;      // else the regression is not exact
 constexpr std::size_t most_ramps = 8;

@@ -37,11 +37,11 @@ struct Observation {
 // the actions of this event.
 void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out);
 
-// By how many standard errors the means of trees are raised that have learned so many events.
-double standard_errors(const GreedySettings& settings, double events);
+// By how many standard errors the means of trees are raised that have learned `n_events` events.
+double standard_errors(const GreedySettings& settings, double n_events);
 
-// Means raised by so many standard errors: the root of the variance of rewards with such a mean times the inverse of the
-// number of events behind it.
+// Means raised by `standard_errors` standard errors, one being the root of the variance of rewards with such a mean times
+// the inverse of the number of events behind it.
 void upper_bounds(std::span<const double> means, std::span<const double> inverse_counts, double standard_errors,
                   std::span<double> out);
 

@@ -58,7 +58,7 @@ struct EliminationSettings : Settings {
 struct GreedySettings : Settings {
     std::vector<std::uint16_t> levels;  // codes of each variable; empty where all are binary
     std::size_t min_events;      // a node with fewer events is a leaf
-    double min_gain;             // a node splits when the variance that the split explains is so many times its noise
+    double min_gain;             // a node splits when the variance a split explains reaches min_gain times its noise
     double shrinkage;            // events that the mean rewards which a node inherits are worth
     std::size_t n_thresholds;    // thresholds of an ordered variable that a split is chosen from
     std::size_t renewal_work;    // units of work that an event allows for, for each tree
@@ -66,8 +66,8 @@ struct GreedySettings : Settings {
     std::uint64_t lifetime;      // events that a tree is grown from and stands for; 0 for all
     bool linear;                 // whether a linear estimate stands beside the trees
     double gamma_scale;          // exploration by inverse gap weighting with gamma_scale * cube root of the events
-    double optimism;             // on estimates raised by so many standard errors * sqrt(log(events))
-    double linear_optimism;      // and those of the linear part by so many of its own
+    double optimism;             // on estimates raised by optimism * sqrt(log(events)) standard errors
+    double linear_optimism;      // and those of the linear part by linear_optimism standard errors of its own
 };
 
 // What it costs to grow a tree: a unit is about the time that reading an event takes.
