@@ -11,45 +11,45 @@ namespace bandit_forest {
 
 namespace {
 
-using Places = std::span<const std::uint32_t>;
+using Indices = std::span<const std::uint32_t>;
 
 constexpr std::size_t start_of(std::size_t row) { return row * (row + 1) / 2; }
 
 // Four sums at a time, since each addition waits for the one before it.
-double sum_at(const double* values, Places places) {
+double sum_at(const double* values, Indices indices) {
     double sums[4] = {};
     std::size_t i = 0;
-    for (; i + 4 <= places.size(); i += 4) {
+    for (; i + 4 <= indices.size(); i += 4) {
         for (std::size_t lane = 0; lane < 4; ++lane) {
-            sums[lane] += values[places[i + lane]];
+            sums[lane] += values[indices[i + lane]];
         }
     }
-    for (; i < places.size(); ++i) {
-        sums[0] += values[places[i]];
+    for (; i < indices.size(); ++i) {
+        sums[0] += values[indices[i]];
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// The sum of a matrix over all pairs of places: what xᵀ A x is for an x of zeros and ones.
-double sum_of_pairs(const double* triangle, Places places) {
+// The sum of a matrix over all pairs of indices: what xᵀ A x is for an x of zeros and ones.
+double sum_of_pairs(const double* triangle, Indices indices) {
     double diagonal = 0.0;
     double below = 0.0;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const double* const row = triangle + start_of(places[i]);
-        below += sum_at(row, places.first(i));
-        diagonal += row[places[i]];
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        const double* const row = triangle + start_of(indices[i]);
+        below += sum_at(row, indices.first(i));
+        diagonal += row[indices[i]];
     }
     return diagonal + 2.0 * below;
 }
 
-// The sum of the columns at these places.
+// The sum of the columns with these indices.
 BANDIT_FOREST_CPU_DISPATCH
-void sum_of_columns(const double* triangle, std::size_t size, Places places, double* __restrict out) {
-    std::size_t before = 0;  // places below the row
+void sum_of_columns(const double* triangle, std::size_t size, Indices indices, double* __restrict out) {
+    std::size_t before = 0;  // indices below the row
     for (std::size_t row = 0; row < size; ++row) {
         const double* const entries = triangle + start_of(row);
-        out[row] = sum_at(entries, places.first(before));
-        if (before < places.size() && places[before] == row) {
+        out[row] = sum_at(entries, indices.first(before));
+        if (before < indices.size() && indices[before] == row) {
             ++before;
             for (std::size_t column = 0; column <= row; ++column) {
                 out[column] += entries[column];
@@ -113,12 +113,12 @@ LinUcb::LinUcb(std::span<const char> saved) : settings_{}, inputs_(0) {
 }
 
 Choice LinUcb::decide(std::span<const std::uint8_t> context, ConstWords available) {
-    const Places places = inputs_.of(context);
+    const Indices indices = inputs_.of(context);
     std::size_t best = first(available);
     double highest = -std::numeric_limits<double>::infinity();
     for_each(available, [&](std::size_t action) {
-        const double variance = std::max(sum_of_pairs(inverse(action), places), 0.0);
-        const double mean = sum_at(weights_.data() + action * size(), places);
+        const double variance = std::max(sum_of_pairs(inverse(action), indices), 0.0);
+        const double mean = sum_at(weights_.data() + action * size(), indices);
         const double bound = mean + settings_.width * std::sqrt(variance);
         if (bound > highest) {
             highest = bound;
@@ -131,23 +131,23 @@ Choice LinUcb::decide(std::span<const std::uint8_t> context, ConstWords availabl
 // Sherman and Morrison: (A + x xᵀ)⁻¹ = A⁻¹ - (A⁻¹ x)(A⁻¹ x)ᵀ / (1 + xᵀ A⁻¹ x).
 void LinUcb::learn(std::span<const std::uint8_t> context, std::size_t action, double reward, double /*propensity*/) {
     assert(action < settings_.n_actions);
-    const Places places = inputs_.of(context);
+    const Indices indices = inputs_.of(context);
     double* const counts = counts_.data() + action * triangle();
     double* const weights = weights_.data() + action * size();
     double* const reward_sums = reward_sums_.data() + action * size();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        reward_sums[places[i]] += reward;
-        for (const std::uint32_t place : places.first(i + 1)) {
-            counts[start_of(places[i]) + place] += 1.0;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        reward_sums[indices[i]] += reward;
+        for (const std::uint32_t index : indices.first(i + 1)) {
+            counts[start_of(indices[i]) + index] += 1.0;
         }
     }
     if (++waiting_[action] == settings_.refresh_every) {
         refresh(action);
         return;
     }
-    sum_of_columns(inverse(action), size(), places, direction_.data());
-    const double scale = 1.0 + sum_at(direction_.data(), places);
-    const double error = reward - sum_at(weights, places);
+    sum_of_columns(inverse(action), size(), indices, direction_.data());
+    const double scale = 1.0 + sum_at(direction_.data(), indices);
+    const double error = reward - sum_at(weights, indices);
     for (std::size_t i = 0; i < size(); ++i) {
         step_[i] = direction_[i] / scale;
         weights[i] += step_[i] * error;

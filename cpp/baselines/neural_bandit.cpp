@@ -15,24 +15,24 @@ namespace bandit_forest {
 
 namespace {
 
-using Places = std::span<const std::uint32_t>;
+using Indices = std::span<const std::uint32_t>;
 
-// The rectified sum of the rows at these places, four at a time: the sums are read and written less often.
+// The rectified sum of the rows with these indices, four at a time: the sums are read and written less often.
 BANDIT_FOREST_CPU_DISPATCH
-void rectified_sum(const float* rows, std::size_t width, Places places, float* __restrict out) {
+void rectified_sum(const float* rows, std::size_t width, Indices indices, float* __restrict out) {
     std::fill_n(out, width, 0.0F);
     std::size_t i = 0;
-    for (; i + 4 <= places.size(); i += 4) {
-        const float* const a = rows + places[i] * width;
-        const float* const b = rows + places[i + 1] * width;
-        const float* const c = rows + places[i + 2] * width;
-        const float* const d = rows + places[i + 3] * width;
+    for (; i + 4 <= indices.size(); i += 4) {
+        const float* const a = rows + indices[i] * width;
+        const float* const b = rows + indices[i + 1] * width;
+        const float* const c = rows + indices[i + 2] * width;
+        const float* const d = rows + indices[i + 3] * width;
         for (std::size_t j = 0; j < width; ++j) {
             out[j] = (((out[j] + a[j]) + b[j]) + c[j]) + d[j];
         }
     }
-    for (; i < places.size(); ++i) {
-        const float* const row = rows + places[i] * width;
+    for (; i < indices.size(); ++i) {
+        const float* const row = rows + indices[i] * width;
         for (std::size_t j = 0; j < width; ++j) {
             out[j] += row[j];
         }
@@ -138,8 +138,8 @@ void Perceptrons::step(std::span<const std::uint8_t> context, std::size_t action
             output_weights[unit] -= step * hidden[unit];
         }
     }
-    for (const std::size_t place : inputs_.of(context)) {
-        subtract(weights_.data() + place * hidden_.size() + action * n_units_, changes_.data(), n_units_);
+    for (const std::size_t input : inputs_.of(context)) {
+        subtract(weights_.data() + input * hidden_.size() + action * n_units_, changes_.data(), n_units_);
     }
     fresh_ = false;
 }

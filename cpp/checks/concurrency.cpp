@@ -18,40 +18,40 @@ using namespace bandit_forest;
 
 const std::vector<std::uint64_t> all_actions{(1U << examples::n_actions) - 1U};
 
-template <class Growth>
+template <GrowthRule Growth>
 std::string learned(const typename Growth::Settings& settings, const examples::Events& events) {
     Forest<Growth> forest(settings);
-    forest.learn(events.contexts(), events.actions, events.rewards, events.propensities);
+    forest.learn_many(events.contexts(), events.actions, events.rewards, events.propensities);
     return forest.save();
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 void share(const typename Growth::Settings& settings, const examples::Events& events) {
     Forest<Growth> forest(settings);
     const std::size_t n = events.actions.size();
     const std::span<const std::uint8_t> first(events.values.data(), examples::n_variables);
     const std::vector<std::function<void()>> works = {
-        [&] { forest.learn(events.contexts(), events.actions, events.rewards, events.propensities); },
+        [&] { forest.learn_many(events.contexts(), events.actions, events.rewards, events.propensities); },
         [&] {
             std::vector<std::int64_t> actions(n);
             std::vector<double> propensities(n);
-            forest.decide(events.contexts(), all_actions, {}, actions, propensities);
+            forest.decide_many(events.contexts(), all_actions, {}, actions, propensities);
         },
         [&] {
             std::vector<double> means(n * examples::n_actions);
-            forest.mean_rewards(events.contexts(), means);
+            forest.mean_rewards_many(events.contexts(), means);
         },
         [&] { forest.save(); },
         [&] {
             for (int i = 0; i < 200; ++i) {
                 const std::shared_lock lock(forest.mutex());
-                forest.decide_one(first, all_actions, {});
+                forest.decide(first, all_actions, {});
             }
         },
         [&] {
             for (int i = 0; i < 200; ++i) {
                 const std::unique_lock lock(forest.mutex());
-                forest.learn_one(first, 1, 0.5, 0.5);
+                forest.learn(first, 1, 0.5, 0.5);
             }
         },
     };

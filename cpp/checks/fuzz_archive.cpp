@@ -33,13 +33,13 @@ std::size_t largest_allocation(Call&& call) {
     return largest;
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 void use(Forest<Growth>& forest, const examples::Events& events) {
     std::vector<std::int64_t> actions(events.actions.size());
     std::vector<double> propensities(events.actions.size());
     const std::vector<std::uint64_t> all{(1U << examples::n_actions) - 1U};
-    forest.decide(events.contexts(), all, {}, actions, propensities);
-    forest.learn(events.contexts(), events.actions, events.rewards, events.propensities);
+    forest.decide_many(events.contexts(), all, {}, actions, propensities);
+    forest.learn_many(events.contexts(), events.actions, events.rewards, events.propensities);
     forest.save();
 }
 
@@ -63,8 +63,8 @@ void use(PairForest& forest, const examples::Events& events) {
     const Contexts action_rows{actions.data(), n_events, n_action};
     std::vector<std::int64_t> drawn(n_events);
     std::vector<double> propensities(n_events);
-    forest.decide({context_rows, action_rows, names, starts}, {}, drawn, propensities);
-    forest.learn(context_rows, action_rows, names, events.rewards);
+    forest.decide_many({context_rows, action_rows, names, starts}, {}, drawn, propensities);
+    forest.learn_many(context_rows, action_rows, names, events.rewards);
     forest.save();
 }
 
@@ -92,7 +92,7 @@ void load(const typename Kind::Settings& settings, std::span<const char> saved, 
     }
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 struct OfGrowth {
     using Type = Forest<Growth>;
     using Settings = typename Growth::Settings;

@@ -12,8 +12,8 @@ namespace bandit_forest {
 
 namespace {
 
-// Rewarded events wait in their leaf until there are so many, or until it tests for elimination. Adding them to the
-// sums then loads each row once, and not once an event.
+// Rewarded events wait in their leaf until there are `buffer_events`, or until it tests for elimination. Adding them to
+// the sums then loads each row once, and not once an event.
 constexpr std::size_t buffer_events = 64;
 
 // Words of a pending event: context, gain, action.

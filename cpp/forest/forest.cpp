@@ -18,24 +18,24 @@ constexpr std::size_t events_per_lock = 256;  // events learned at a time before
 
 }  // namespace
 
-template <class Growth>
+template <GrowthRule Growth>
 Forest<Growth>::Forest(const Settings& settings) : settings_(settings), growth_(settings_) {}
 
-template <class Growth>
+template <GrowthRule Growth>
 Forest<Growth>::Forest(const Settings& settings, std::span<const char> saved) : Forest(settings) {
     Reader reader(saved);
     archive(reader);
     reader.finish();
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 template <class Archive>
 void Forest<Growth>::archive(Archive& io) {
     archive_counts(io);
     growth_.archive(io, events_);
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 template <class Archive>
 void Forest<Growth>::archive_counts(Archive& io) {
     std::uint64_t decisions = decisions_;
@@ -50,7 +50,7 @@ void Forest<Growth>::archive_counts(Archive& io) {
     }
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 std::string Forest<Growth>::save() {
     const std::unique_lock lock(mutex_);
     Writer writer;
@@ -58,7 +58,7 @@ std::string Forest<Growth>::save() {
     return std::move(writer.bytes);
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 typename Forest<Growth>::Scratch& Forest<Growth>::scratch() const {
     thread_local Scratch scratch;
     scratch.packed.resize(growth_.context_words());
@@ -66,12 +66,12 @@ typename Forest<Growth>::Scratch& Forest<Growth>::scratch() const {
     return scratch;
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 typename Forest<Growth>::Leaves Forest<Growth>::leaves_of(std::size_t event, const Scratch& scratch) const {
     return Leaves(scratch.labels).subspan(event * settings_.n_trees, settings_.n_trees);
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 typename Forest<Growth>::Leaves Forest<Growth>::route(const Contexts& contexts, Range events, Range trees,
                                                       Scratch& scratch) const {
     assert(contexts.n_variables == settings_.n_variables && events.size() <= Growth::most_until_change);
@@ -89,13 +89,13 @@ typename Forest<Growth>::Leaves Forest<Growth>::route(const Contexts& contexts, 
     return leaves_of(0, scratch);
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 typename Forest<Growth>::Leaves Forest<Growth>::route(std::span<const std::uint8_t> context, Range trees,
                                                       Scratch& scratch) const {
     return route({context.data(), 1, context.size()}, {0, 1}, trees, scratch);
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 template <class Visit>
 void Forest<Growth>::visit(const Contexts& contexts, Range events, Range trees, Scratch& scratch,
                            Visit&& visit) const {
@@ -112,7 +112,7 @@ void Forest<Growth>::visit(const Contexts& contexts, Range events, Range trees, 
     }
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 const Plan& Forest<Growth>::plan_by(std::span<const std::uint8_t> context, Leaves leaves, ConstWords available,
                                     Scratch& scratch) const {
     growth_.estimate(context, leaves, all_trees(), available, scratch.estimates);
@@ -120,12 +120,12 @@ const Plan& Forest<Growth>::plan_by(std::span<const std::uint8_t> context, Leave
     return scratch.plan;
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 Choice Forest<Growth>::choose(ConstWords available, const Plan& plan) {
     return choose(available, plan, decisions_.fetch_add(1, std::memory_order_relaxed));
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 Choice Forest<Growth>::choose(ConstWords available, const Plan& plan, std::uint64_t decision) {
     std::size_t action = 0;
     if (plan.mode == Mode::rotate) {
@@ -138,23 +138,23 @@ Choice Forest<Growth>::choose(ConstWords available, const Plan& plan, std::uint6
     return {action, plan.probabilities[action]};
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 Choice Forest<Growth>::choose_by_key(const Plan& plan, std::uint64_t key) const {
     const std::size_t action = pick(plan.probabilities, draw(settings_.seed, Purpose::key, key));
     return {action, plan.probabilities[action]};
 }
 
-template <class Growth>
-Choice Forest<Growth>::decide_one(std::span<const std::uint8_t> context, ConstWords available,
-                                  std::optional<std::uint64_t> key) {
+template <GrowthRule Growth>
+Choice Forest<Growth>::decide(std::span<const std::uint8_t> context, ConstWords available,
+                              std::optional<std::uint64_t> key) {
     Scratch& scratch = this->scratch();
     const Plan& plan = plan_by(context, route(context, all_trees(), scratch), available, scratch);
     return key ? choose_by_key(plan, *key) : choose(available, plan);
 }
 
-template <class Growth>
-void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward,
-                               double propensity) {
+template <GrowthRule Growth>
+void Forest<Growth>::learn(std::span<const std::uint8_t> context, std::size_t action, double reward,
+                           double propensity) {
     Scratch& scratch = this->scratch();
     const Leaves leaves = route(context, all_trees(), scratch);
     growth_.pack(context, scratch.packed);
@@ -166,13 +166,13 @@ void Forest<Growth>::learn_one(std::span<const std::uint8_t> context, std::size_
     ++events_;
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 Range Forest<Growth>::trees_of(std::size_t group) const {
     const std::size_t first = group * Growth::trees_together;
     return {first, std::min(first + Growth::trees_together, settings_.n_trees)};
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 void Forest<Growth>::grow(Team& team, std::size_t member, std::uint64_t event) {
     if constexpr (Growth::events_per_growth > 0) {
         if ((event + 1) % Growth::events_per_growth == 0) {
@@ -182,14 +182,14 @@ void Forest<Growth>::grow(Team& team, std::size_t member, std::uint64_t event) {
     }
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 std::vector<std::uint64_t> Forest<Growth>::all_actions() const {
     std::vector<std::uint64_t> available(words_for(settings_.n_actions));
     fill(available, settings_.n_actions);
     return available;
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 ConstWords Forest<Growth>::available_to(std::size_t event, [[maybe_unused]] const Contexts& contexts,
                                         ConstWords available) const {
     const std::size_t words = words_for(settings_.n_actions);
@@ -197,9 +197,9 @@ ConstWords Forest<Growth>::available_to(std::size_t event, [[maybe_unused]] cons
     return available.size() == words ? available : available.subspan(event * words, words);
 }
 
-template <class Growth>
-void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
-                            std::span<std::int64_t> actions, std::span<double> propensities) {
+template <GrowthRule Growth>
+void Forest<Growth>::decide_many(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
+                                 std::span<std::int64_t> actions, std::span<double> propensities) {
     const std::shared_lock lock(mutex_);
     Scratch& scratch = this->scratch();
     visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
@@ -211,8 +211,8 @@ void Forest<Growth>::decide(const Contexts& contexts, ConstWords available, std:
     });
 }
 
-template <class Growth>
-void Forest<Growth>::propensities(const Contexts& contexts, ConstWords available, std::span<double> out) const {
+template <GrowthRule Growth>
+void Forest<Growth>::propensities_many(const Contexts& contexts, ConstWords available, std::span<double> out) const {
     const std::shared_lock lock(mutex_);
     Scratch& scratch = this->scratch();
     visit(contexts, {0, contexts.n_events}, all_trees(), scratch, [&](std::size_t event, Leaves leaves) {
@@ -221,8 +221,8 @@ void Forest<Growth>::propensities(const Contexts& contexts, ConstWords available
     });
 }
 
-template <class Growth>
-void Forest<Growth>::mean_rewards(const Contexts& contexts, std::span<double> out) const {
+template <GrowthRule Growth>
+void Forest<Growth>::mean_rewards_many(const Contexts& contexts, std::span<double> out) const {
     const std::shared_lock lock(mutex_);
     visit(contexts, {0, contexts.n_events}, all_trees(), this->scratch(), [&](std::size_t event, Leaves leaves) {
         std::ranges::copy(growth_.mean_rewards(contexts.row(event), leaves),
@@ -230,7 +230,7 @@ void Forest<Growth>::mean_rewards(const Contexts& contexts, std::span<double> ou
     });
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 template <class Work>
 void Forest<Growth>::work_on(std::size_t n_events, Work&& work) {
     Team team(settings_.n_threads);
@@ -253,9 +253,9 @@ void Forest<Growth>::work_on(std::size_t n_events, Work&& work) {
     });
 }
 
-template <class Growth>
-void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_t> actions,
-                           std::span<const double> rewards, std::span<const double> propensities) {
+template <GrowthRule Growth>
+void Forest<Growth>::learn_many(const Contexts& contexts, std::span<const std::int64_t> actions,
+                                std::span<const double> rewards, std::span<const double> propensities) {
     work_on(contexts.n_events, [&](Team& team, std::size_t member, Range trees, Range events) {
         Scratch& scratch = this->scratch();
         visit(contexts, events, trees, scratch, [&](std::size_t event, Leaves leaves) {
@@ -275,7 +275,7 @@ void Forest<Growth>::learn(const Contexts& contexts, std::span<const std::int64_
     });
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 void Forest<Growth>::play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
                           std::span<double> propensities, std::span<double> earned) {
     const std::vector<std::uint64_t> available = all_actions();
@@ -404,17 +404,20 @@ std::vector<std::string> Forest<GreedyGrowth>::sections() {
     return sections;
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 Plan Forest<Growth>::plan(std::span<const std::uint8_t> context, ConstWords available) const {
     Scratch& scratch = this->scratch();
     return plan_by(context, route(context, all_trees(), scratch), available, scratch);
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 std::vector<std::uint32_t> Forest<Growth>::leaves(std::span<const std::uint8_t> context) const {
     const Leaves leaves = route(context, all_trees(), scratch());
     return {leaves.begin(), leaves.end()};
 }
+
+static_assert(GrowthRule<EliminationGrowth>);
+static_assert(GrowthRule<GreedyGrowth>);
 
 template class Forest<EliminationGrowth>;
 template class Forest<GreedyGrowth>;

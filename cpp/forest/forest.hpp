@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "forest/growth_rule.hpp"
 #include "policy/contexts.hpp"
 #include "policy/exploration.hpp"
 #include "policy/settings.hpp"
@@ -19,7 +20,7 @@
 namespace bandit_forest {
 
 // Safe for concurrent calls: deciding shares the forest, learning has it alone.
-template <class Growth>
+template <GrowthRule Growth>
 class Forest {
    public:
     using Settings = typename Growth::Settings;
@@ -34,14 +35,14 @@ class Forest {
 
     // `available` has a set of actions for all events, or one for each. `keys` number the draws, one for each event; where
     // it is empty, the forest numbers them.
-    void decide(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
-                std::span<std::int64_t> actions, std::span<double> propensities);
+    void decide_many(const Contexts& contexts, ConstWords available, std::span<const std::uint64_t> keys,
+                     std::span<std::int64_t> actions, std::span<double> propensities);
     // The probabilities of all actions, one row of n_actions for each event.
-    void propensities(const Contexts& contexts, ConstWords available, std::span<double> out) const;
+    void propensities_many(const Contexts& contexts, ConstWords available, std::span<double> out) const;
     // The estimated mean rewards of all actions, one row of n_actions for each event.
-    void mean_rewards(const Contexts& contexts, std::span<double> out) const;
-    void learn(const Contexts& contexts, std::span<const std::int64_t> actions, std::span<const double> rewards,
-               std::span<const double> propensities);
+    void mean_rewards_many(const Contexts& contexts, std::span<double> out) const;
+    void learn_many(const Contexts& contexts, std::span<const std::int64_t> actions, std::span<const double> rewards,
+                    std::span<const double> propensities);
     // Decides and learns event by event; `rewards` has one row of n_actions per event.
     void play(const Contexts& contexts, std::span<const double> rewards, std::span<std::int64_t> actions,
               std::span<double> propensities, std::span<double> earned);
@@ -61,8 +62,8 @@ class Forest {
 
     // The caller of the following functions holds it, shared or alone.
     std::shared_mutex& mutex() const { return mutex_; }
-    Choice decide_one(std::span<const std::uint8_t> context, ConstWords available, std::optional<std::uint64_t> key);
-    void learn_one(std::span<const std::uint8_t> context, std::size_t action, double reward, double propensity);
+    Choice decide(std::span<const std::uint8_t> context, ConstWords available, std::optional<std::uint64_t> key);
+    void learn(std::span<const std::uint8_t> context, std::size_t action, double reward, double propensity);
     const Growth& growth() const { return growth_; }
     std::uint64_t n_events() const { return events_; }
     // The labels of the leaves that a context leads to.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "forest/growth_rule.hpp"
 #include "forest/node_statistics.hpp"
 #include "tree/tree.hpp"
 
@@ -16,8 +17,8 @@ inline bool is_informed(const GreedyTree& growth, NodeId node) { return growth.t
 inline void prefetch(const Elimination& growth, NodeId leaf) { growth.prefetch(leaf); }
 inline void prefetch(const GreedyTree& growth, NodeId leaf) { growth.leaves().prefetch(growth.tree().step(leaf).child); }
 
-template <class GrowingTree>
-std::vector<double> explained_variance(const GrowingTree& growth, std::size_t n_actions) {
+template <GrowingTree Growing>
+std::vector<double> explained_variance(const Growing& growth, std::size_t n_actions) {
     const Tree& tree = growth.tree();
     for (NodeId node = 0; node < tree.size(); ++node) {  // in this order misses overlap
         if (tree.is_leaf(node)) {
@@ -29,7 +30,7 @@ std::vector<double> explained_variance(const GrowingTree& growth, std::size_t n_
             return false;
         }
         for (std::size_t k = 0; k < n_actions; ++k) {
-            if (const Known own = known(growth, node, k); own.plays > 0.0) {
+            if (const NodeStatistics own = node_statistics(growth, node, k); own.plays > 0.0) {
                 plays[k] += own.plays;
                 rewards[k] += own.plays * own.mean;
             }

@@ -12,18 +12,18 @@ namespace bandit_forest {
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 // Statistics of an action in a node.
-struct Known {
+struct NodeStatistics {
     double plays;
     double mean;  // of its rewards
 };
 
-inline Known known(const Elimination& growth, NodeId node, std::size_t action) {
+inline NodeStatistics node_statistics(const Elimination& growth, NodeId node, std::size_t action) {
     const Tally& tally = growth.tallies(node)[action];
     return {static_cast<double>(tally.plays), tally.plays > 0 ? tally.mean() : unknown};
 }
 
 // Nodes that have split have no statistics.
-inline Known known(const GreedyTree& growth, NodeId node, std::size_t action) {
+inline NodeStatistics node_statistics(const GreedyTree& growth, NodeId node, std::size_t action) {
     if (!growth.tree().is_leaf(node)) {
         return {0.0, unknown};
     }

@@ -53,8 +53,8 @@ std::span<const EventId> TreeGrower::sample_of(const Pending& node) {
     }
     const auto stride = static_cast<std::uint32_t>((node.size() + sample_size - 1) / sample_size);
     sample_.clear();
-    for (std::uint32_t place = node.first; place < node.last; place += stride) {
-        sample_.push_back(event_at(place));
+    for (std::uint32_t index = node.first; index < node.last; index += stride) {
+        sample_.push_back(event_at(index));
     }
     return sample_;
 }
@@ -65,20 +65,20 @@ Records TreeGrower::records(const EventLog& log) const {
     return is_copied() ? Records(all.variables(), copies_.data(), all.length(), most_copied_) : all;
 }
 
-// From here on, until all below this node is grown, the numbers of its events are their places among the copies.
+// From here on, until all below this node is grown, the numbers of its events are their indices among the copies.
 void TreeGrower::copy_events(const EventLog& log) {
     const Records all = log.records();
     copies_.resize(std::max(copies_.size(), here_.size() * all.length()));
     if (here_.node == 0) {
         events_.resize(here_.size());
     }
-    for (std::uint32_t place = here_.first; place < here_.last; ++place) {
-        if (place + ahead < here_.last) {
-            all.prefetch(event_at(place + ahead));
+    for (std::uint32_t index = here_.first; index < here_.last; ++index) {
+        if (index + ahead < here_.last) {
+            all.prefetch(event_at(index + ahead));
         }
-        const EventId number = place - here_.first;
-        std::copy_n(all.at(event_at(place)), all.length(), copies_.data() + number * all.length());
-        events_[place] = number;
+        const EventId number = index - here_.first;
+        std::copy_n(all.at(event_at(index)), all.length(), copies_.data() + number * all.length());
+        events_[index] = number;
     }
     copied_first_ = here_.first;
     copied_last_ = here_.last;
@@ -176,18 +176,18 @@ std::uint64_t TreeGrower::part(const Records& records) {
     const ByteTest test = records.variables().byte_test(split_.test);
     std::size_t n_passing = 0;
     const auto part_events = [&](auto&& event_at) {
-        for (std::uint32_t place = cursor_; place < end; ++place) {
-            records.prefetch(event_at(std::min<std::uint32_t>(place + ahead, end - 1)));
-            const EventId event = event_at(place);
+        for (std::uint32_t index = cursor_; index < end; ++index) {
+            records.prefetch(event_at(std::min<std::uint32_t>(index + ahead, end - 1)));
+            const EventId event = event_at(index);
             passing[n_passing] = event;  // to both sides, without a branch: the wrong one is overwritten
-            failing[place - cursor_ - n_passing] = event;
+            failing[index - cursor_ - n_passing] = event;
             n_passing += std::size_t{test.passes(records.at(event))};
         }
     };
     if (here_.node == 0 && !is_copied()) {
-        part_events([first = first_](std::uint32_t place) { return first + place; });
+        part_events([first = first_](std::uint32_t index) { return first + index; });
     } else {
-        part_events([events = events_.data()](std::uint32_t place) { return events[place]; });
+        part_events([events = events_.data()](std::uint32_t index) { return events[index]; });
     }
     failing_ += end - cursor_ - static_cast<std::uint32_t>(n_passing);
     cursor_ = end;

@@ -77,7 +77,7 @@ class TreeGrower {
     bool is_copied() const { return copied_first_ <= here_.first && here_.last <= copied_last_; }
     Records records(const EventLog& log) const;
     // The events of the root are in their own order until they are parted; they are not stored before.
-    EventId event_at(std::uint32_t place) const { return here_.node == 0 && !is_copied() ? first_ + place : events_[place]; }
+    EventId event_at(std::uint32_t index) const { return here_.node == 0 && !is_copied() ? first_ + index : events_[index]; }
     std::uint32_t piece_end(std::size_t last) const { return static_cast<std::uint32_t>(std::min(last, cursor_ + piece)); }
 
     const GreedySettings* settings_;      // of the forest
@@ -95,7 +95,7 @@ class TreeGrower {
     Phase phase_ = Phase::visiting;
     Pending here_{};                      // the node that is worked on
     Split split_{};                       // of that node
-    std::uint32_t cursor_ = 0;            // the place that is read next
+    std::uint32_t cursor_ = 0;            // index of the event that is read next
     std::uint32_t failing_ = 0;           // where the next event that fails the test of that node goes
     std::vector<EventId> passing_;        // events that pass it
     std::vector<EventId> sample_;         // of a large node

@@ -120,7 +120,7 @@ void Splitter::take(const Records& records, std::span<const EventId> events) {
     mask_ = ~std::uint64_t{0};
     has_bits_ = false;
     has_codes_.assign(variables_->n_ordered(), 0);
-    places_.clear();
+    event_bits_.clear();
     plays_.clear();
     records_.resize(events.size());
     rewards_.resize(events.size());
@@ -171,13 +171,13 @@ void Splitter::add_up(std::size_t row) {
 BANDIT_FOREST_CPU_DISPATCH
 void Splitter::narrow(std::uint64_t events) {
     assert(n_blocks_ == 1);
-    if (places_.empty()) {
+    if (event_bits_.empty()) {
         std::swap(taken_, plays_);
     }
     mask_ = events;
     n_events_ = static_cast<std::size_t>(std::popcount(events));
-    places_.clear();
-    for_each({&events, 1}, [&](std::size_t place) { places_.push_back(static_cast<std::uint8_t>(place)); });
+    event_bits_.clear();
+    for_each({&events, 1}, [&](std::size_t bit) { event_bits_.push_back(static_cast<std::uint8_t>(bit)); });
     plays_.clear();
     std::uint64_t rest = events;  // events whose actions have no row yet
     while (rest != 0) {
@@ -205,10 +205,10 @@ void Splitter::summarise(std::span<const float> inherited, std::span<float> mean
 }
 
 void Splitter::draw_thresholds(std::uint32_t variable, std::uint64_t key) {
-    const std::uint32_t place = variables_->place(variable);
+    const std::uint32_t byte = variables_->bit_or_byte(variable);
     const auto code = [&](std::uint64_t draw) -> std::uint32_t {
         const std::size_t event = draw % n_events_;
-        return variables_->codes(records_[places_.empty() ? event : places_[event]])[place];
+        return variables_->codes(records_[event_bits_.empty() ? event : event_bits_[event]])[byte];
     };
     for (std::size_t number = 0; number < settings_->n_thresholds; ++number) {
         const std::uint64_t drawn = mix(key, number);
@@ -273,13 +273,13 @@ void Splitter::fill_bits() {
 
 // The codes of all contexts taken, of one ordered variable.
 const std::uint8_t* Splitter::codes_of(std::uint32_t variable) {
-    const std::size_t place = variables_->place(variable);
+    const std::size_t byte = variables_->bit_or_byte(variable);
     codes_.resize(std::max(codes_.size(), variables_->n_ordered() * n_taken_));
-    std::uint8_t* const codes = codes_.data() + place * n_taken_;
-    if (has_codes_[place] == 0) {
-        has_codes_[place] = 1;
+    std::uint8_t* const codes = codes_.data() + byte * n_taken_;
+    if (has_codes_[byte] == 0) {
+        has_codes_[byte] = 1;
         for (std::size_t i = 0; i < n_taken_; ++i) {
-            codes[i] = variables_->codes(records_[i])[place];
+            codes[i] = variables_->codes(records_[i])[byte];
         }
     }
     return codes;
@@ -293,7 +293,7 @@ void Splitter::fill_column(Test test, std::uint64_t* column) {
         compare(codes, n_taken_, static_cast<std::uint8_t>(test.threshold()), passes_.data());
         pack(passes_, {column, n_blocks_});
     } else {
-        const std::size_t bit = variables_->place(test.variable());
+        const std::size_t bit = variables_->bit_or_byte(test.variable());
         for (std::size_t block = 0; block < n_blocks_; ++block) {
             column[block] = bits_[square(block, bit / 64) + bit % 64 * side_by_side];
         }

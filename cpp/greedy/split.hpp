@@ -29,10 +29,10 @@ class Splitter {
     // Takes the events of a node, in their order.
     void take(const Records& records, std::span<const EventId> events);
 
-    // Continues with at most 64 of the events taken: those of a descendant node, whose places are the bits of `events`.
-    // They are not read again, since their bits are stored.
+    // Continues with at most 64 of the events taken: those of a descendant node, which are the bits of `events`. They are
+    // not read again, since their bits are stored.
     void narrow(std::uint64_t events);
-    // Of the events taken, the places of those that pass a test; after `best` has chosen it.
+    // Of the events taken, a bit for each of those that pass a test; after `best` has chosen it.
     std::uint64_t passing(Test test);
 
     // Means and counts of the events taken, with inherited means worth `shrinkage` events.
@@ -84,15 +84,15 @@ class Splitter {
     std::vector<const std::uint64_t*> records_;  // by event taken
     std::vector<float> rewards_;            // by event taken
     std::vector<std::uint64_t> rewarded_;   // by block: one bit per event taken with reward 1
-    std::vector<std::uint8_t> places_;      // where the events were narrowed: the place of each
+    std::vector<std::uint8_t> event_bits_;  // where the events were narrowed: the bit of each
     std::vector<std::uint32_t> rows_;       // by action: where it is in the plays
     Plays taken_;                           // of the events taken, kept when they are narrowed
     Plays plays_;                           // of the node
     std::vector<std::uint32_t> drawn_;      // variables that are tried
     std::vector<Test> candidates_;          // in order
     std::vector<std::uint64_t> bits_;       // by square and bit of a context: one bit per event taken
-    std::vector<std::uint8_t> has_codes_;   // by place of an ordered variable: whether codes_ has its codes
-    std::vector<std::uint8_t> codes_;       // by place of an ordered variable and event taken
+    std::vector<std::uint8_t> has_codes_;   // by byte of an ordered variable: whether codes_ has its codes
+    std::vector<std::uint8_t> codes_;       // by byte of an ordered variable and event taken
     std::vector<std::uint8_t> passes_;      // by event taken: whether it reaches a threshold, or has reward 1
     std::vector<std::uint64_t> columns_;    // by candidate and block: one bit per event of the node that passes
     std::vector<double> counts_;            // by candidate: plays of one action that pass

@@ -28,13 +28,13 @@ struct ByteTest {
 class Variables {
    public:
     // `levels` has the number of codes of each variable, at least 2; if it is empty, all variables are binary.
-    Variables(std::size_t n_variables, std::span<const std::uint16_t> levels) : places_(n_variables) {
+    Variables(std::size_t n_variables, std::span<const std::uint16_t> levels) : numbers_(n_variables) {
         for (std::uint32_t variable = 0; variable < n_variables; ++variable) {
             if (!levels.empty() && levels[variable] > 2) {
-                places_[variable] = static_cast<std::uint32_t>(ordered_.size());
+                numbers_[variable] = static_cast<std::uint32_t>(ordered_.size());
                 ordered_.push_back(variable);
             } else {
-                places_[variable] = static_cast<std::uint32_t>(binary_.size());
+                numbers_[variable] = static_cast<std::uint32_t>(binary_.size());
                 binary_.push_back(variable);
             }
         }
@@ -45,11 +45,11 @@ class Variables {
         }
     }
 
-    std::size_t size() const { return places_.size(); }
+    std::size_t size() const { return numbers_.size(); }
     std::size_t n_ordered() const { return ordered_.size(); }
     bool is_ordered(std::uint32_t variable) const { return is_ordered_[variable] != 0; }
     // Which bit a binary variable is, or which byte behind the bits an ordered one.
-    std::uint32_t place(std::uint32_t variable) const { return places_[variable]; }
+    std::uint32_t bit_or_byte(std::uint32_t variable) const { return numbers_[variable]; }
 
     std::size_t bit_words() const { return bit_words_; }
     std::size_t words() const { return bit_words_ + (ordered_.size() + 7) / 8; }
@@ -79,25 +79,25 @@ class Variables {
         }
     }
 
-    // Codes of a packed context, by the place of an ordered variable.
+    // Codes of a packed context, by the byte of an ordered variable.
     const std::uint8_t* codes(const std::uint64_t* packed) const {
         return reinterpret_cast<const std::uint8_t*>(packed + bit_words_);
     }
 
     ByteTest byte_test(Test test) const {
-        const std::uint32_t place = places_[test.variable()];
+        const std::uint32_t number = bit_or_byte(test.variable());
         if (is_ordered(test.variable())) {
-            const auto offset = static_cast<std::uint32_t>(bit_words_ * 8 + place);
+            const auto offset = static_cast<std::uint32_t>(bit_words_ * 8 + number);
             return {offset, 0xFF, static_cast<std::uint8_t>(test.threshold())};
         }
-        const std::uint32_t byte = place % 64 / 8;
-        const auto bit = static_cast<std::uint8_t>(1U << (place % 8));
-        return {place / 64 * 8 + (std::endian::native == std::endian::little ? byte : 7 - byte), bit, bit};
+        const std::uint32_t byte = number % 64 / 8;
+        const auto bit = static_cast<std::uint8_t>(1U << (number % 8));
+        return {number / 64 * 8 + (std::endian::native == std::endian::little ? byte : 7 - byte), bit, bit};
     }
     bool passes(const std::uint64_t* packed, Test test) const { return byte_test(test).passes(packed); }
 
    private:
-    std::vector<std::uint32_t> places_;     // by variable
+    std::vector<std::uint32_t> numbers_;    // by variable: of its bit, or of its byte
     std::vector<std::uint8_t> is_ordered_;  // by variable
     std::vector<std::uint32_t> binary_;     // variables with two codes
     std::vector<std::uint32_t> ordered_;    // variables with more

@@ -11,7 +11,7 @@ namespace bandit_forest {
 namespace {
 
 constexpr double ridge = 1.0;
-// An event costs about so many multiplications at the most: actions * terms².
+// Multiplications that an event costs at the most, about: actions * terms².
 constexpr std::size_t most_for_ramps = std::size_t{1} << 18U;  // else there are fewer ramps
 constexpr std::size_t most_exact = std::size_t{1} << 20U;      // else the regression is not exact
 constexpr std::size_t most_ramps = 8;
@@ -53,7 +53,7 @@ void subtract_square(double* __restrict matrix, const double* __restrict directi
     }
 }
 
-// The sum of products, by place modulo four, then of these four. Zeros change nothing, so they may be left out.
+// The sum of products, by index modulo four, then of these four. Zeros change nothing, so they may be left out.
 BANDIT_FOREST_CPU_DISPATCH
 double dense_dot(const double* a, const double* b, std::size_t n) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};

@@ -58,22 +58,22 @@ class LinearPart {
     }
     // The note of a group about one of the last events; the note of the line, if there is no such group.
     double noted(std::uint64_t event, std::size_t group) const {
-        const std::size_t place = event % estimates_.size();
-        return group < n_groups_ ? tree_sums_[place * n_groups_ + group] : estimates_[place];
+        const std::size_t row = event % estimates_.size();
+        return group < n_groups_ ? tree_sums_[row * n_groups_ + group] : estimates_[row];
     }
 
     // Learns the weights from the events since the last time, the last of which is `event`.
     void learn_weights(std::uint64_t event) {
         const std::uint64_t first = event / estimates_.size() * estimates_.size();
         for (std::uint64_t number = first; number <= event; ++number) {
-            const std::size_t place = number - first;
+            const std::size_t row = number - first;
             double trees = 0.0;
             for (std::size_t group = 0; group < n_groups_; ++group) {
-                trees += tree_sums_[place * n_groups_ + group];
+                trees += tree_sums_[row * n_groups_ + group];
             }
             trees /= static_cast<double>(settings_->n_trees);
             const std::uint64_t known = settings_->lifetime == 0 ? number + 1 : std::min(number + 1, settings_->lifetime);
-            blend_.learn(trees, estimates_[place], rewards_[place], static_cast<double>(known));
+            blend_.learn(trees, estimates_[row], rewards_[row], static_cast<double>(known));
         }
         blend_.solve();
     }

@@ -113,8 +113,8 @@ void NamedForest::estimate(std::span<const std::uint8_t> context, Optimism optim
     const std::size_t n = names_.size();
     find_leaves(*growth_, context, leaves);
     average_trees(
-        *growth_, settings_, n, [](std::size_t action, std::size_t tree) { return Place{leaves[tree], action}; }, means,
-        inverse_counts);
+        *growth_, settings_, n, [](std::size_t action, std::size_t tree) { return LeafAction{leaves[tree], action}; },
+        means, inverse_counts);
     out.resize(n);
     upper_bounds(means, inverse_counts, optimism.trees, out);
     if (const LinearPart* const linear = growth_->linear()) {

@@ -83,7 +83,8 @@ void PairForest::estimate_by_trees(std::span<const std::uint32_t> leaves, std::v
     const std::size_t n_trees = settings_.n_trees;
     average_trees(
         growth_, tree_settings_, leaves.size() / n_trees,
-        [&](std::size_t pair, std::size_t tree) { return Place{leaves[pair * n_trees + tree], 0}; }, means, inverse_counts);
+        [&](std::size_t pair, std::size_t tree) { return LeafAction{leaves[pair * n_trees + tree], 0}; }, means,
+        inverse_counts);
 }
 
 void PairForest::estimate(const Offers& offers, std::size_t event, Optimism optimism, std::vector<double>& out) const {
@@ -147,8 +148,8 @@ double PairForest::number_of_draw(std::span<const std::uint64_t> keys, std::size
     return keys.empty() ? draw(seed, Purpose::decision, decision) : draw(seed, Purpose::key, keys[event]);
 }
 
-void PairForest::decide(const Offers& offers, std::span<const std::uint64_t> keys, std::span<std::int64_t> actions,
-                        std::span<double> propensities) {
+void PairForest::decide_many(const Offers& offers, std::span<const std::uint64_t> keys, std::span<std::int64_t> actions,
+                             std::span<double> propensities) {
     const std::shared_lock lock(mutex_);
     for (std::size_t event = 0; event < offers.n_events(); ++event) {
         const std::vector<double>& probabilities = plan(offers, event);
@@ -159,8 +160,8 @@ void PairForest::decide(const Offers& offers, std::span<const std::uint64_t> key
     }
 }
 
-void PairForest::rank(const Offers& offers, std::span<const std::uint64_t> keys, std::span<std::int64_t> orders,
-                      std::span<double> propensities) {
+void PairForest::rank_many(const Offers& offers, std::span<const std::uint64_t> keys, std::span<std::int64_t> orders,
+                           std::span<double> propensities) {
     const std::shared_lock lock(mutex_);
     std::vector<double> left;  // probabilities of the actions that have no rank yet
     for (std::size_t event = 0; event < offers.n_events(); ++event) {
@@ -180,14 +181,14 @@ void PairForest::rank(const Offers& offers, std::span<const std::uint64_t> keys,
     }
 }
 
-void PairForest::propensities(const Offers& offers, std::span<double> out) const {
+void PairForest::propensities_many(const Offers& offers, std::span<double> out) const {
     const std::shared_lock lock(mutex_);
     for (std::size_t event = 0; event < offers.n_events(); ++event) {
         std::ranges::copy(plan(offers, event), out.subspan(offers.first(event)).begin());
     }
 }
 
-void PairForest::mean_rewards(const Offers& offers, std::span<double> out) const {
+void PairForest::mean_rewards_many(const Offers& offers, std::span<double> out) const {
     const std::shared_lock lock(mutex_);
     std::vector<double> means;
     for (std::size_t event = 0; event < offers.n_events(); ++event) {
@@ -197,19 +198,19 @@ void PairForest::mean_rewards(const Offers& offers, std::span<double> out) const
     }
 }
 
-void PairForest::learn(const Contexts& contexts, const Contexts& actions, std::span<const std::uint64_t> names,
-                       std::span<const double> rewards) {
+void PairForest::learn_many(const Contexts& contexts, const Contexts& actions, std::span<const std::uint64_t> names,
+                            std::span<const double> rewards) {
     constexpr std::size_t events_per_lock = 256;  // events learned at a time before others may decide
     for (std::size_t first = 0; first < contexts.n_events; first += events_per_lock) {
         const std::unique_lock lock(mutex_);
         for (std::size_t event = first; event < std::min(first + events_per_lock, contexts.n_events); ++event) {
-            learn_one(contexts.row(event), actions.row(event), names.empty() ? nullptr : &names[event], rewards[event]);
+            learn(contexts.row(event), actions.row(event), names.empty() ? nullptr : &names[event], rewards[event]);
         }
     }
 }
 
-void PairForest::learn_one(std::span<const std::uint8_t> context, std::span<const std::uint8_t> action,
-                           const std::uint64_t* name, double reward) {
+void PairForest::learn(std::span<const std::uint8_t> context, std::span<const std::uint8_t> action,
+                       const std::uint64_t* name, double reward) {
     thread_local std::vector<std::uint8_t> pair;
     thread_local std::vector<std::uint32_t> leaves;
     thread_local std::vector<std::uint64_t> packed;

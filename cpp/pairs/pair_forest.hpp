@@ -34,19 +34,19 @@ class PairForest {
 
     // `keys` number the draws, one for each event; where it is empty, the forest numbers them. `actions` are counted from
     // the first that an event offers.
-    void decide(const Offers& offers, std::span<const std::uint64_t> keys, std::span<std::int64_t> actions,
-                std::span<double> propensities);
+    void decide_many(const Offers& offers, std::span<const std::uint64_t> keys, std::span<std::int64_t> actions,
+                     std::span<double> propensities);
     // Orders the offered actions of each event, one draw after the other, without replacement; the first is the one that
-    // decide would draw. The propensities are those of being the first, by offered action.
-    void rank(const Offers& offers, std::span<const std::uint64_t> keys, std::span<std::int64_t> orders,
-              std::span<double> propensities);
+    // decide_many would draw. The propensities are those of being the first, by offered action.
+    void rank_many(const Offers& offers, std::span<const std::uint64_t> keys, std::span<std::int64_t> orders,
+                   std::span<double> propensities);
     // One number for each offered action.
-    void propensities(const Offers& offers, std::span<double> out) const;
-    void mean_rewards(const Offers& offers, std::span<double> out) const;
+    void propensities_many(const Offers& offers, std::span<double> out) const;
+    void mean_rewards_many(const Offers& offers, std::span<double> out) const;
 
     // Learns pairs in their order; `names` is empty where the actions have none.
-    void learn(const Contexts& contexts, const Contexts& actions, std::span<const std::uint64_t> names,
-               std::span<const double> rewards);
+    void learn_many(const Contexts& contexts, const Contexts& actions, std::span<const std::uint64_t> names,
+                    std::span<const double> rewards);
 
     std::string save();
 
@@ -68,8 +68,8 @@ class PairForest {
     const std::vector<double>& plan(const Offers& offers, std::size_t event) const;
     double number_of_draw(std::span<const std::uint64_t> keys, std::size_t event, std::uint64_t decision,
                           std::uint64_t turn) const;
-    void learn_one(std::span<const std::uint8_t> context, std::span<const std::uint8_t> action,
-                   const std::uint64_t* name, double reward);
+    void learn(std::span<const std::uint8_t> context, std::span<const std::uint8_t> action,
+               const std::uint64_t* name, double reward);
 
     template <class Archive>
     void archive(Archive& io);

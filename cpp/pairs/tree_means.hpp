@@ -12,16 +12,16 @@
 namespace bandit_forest {
 
 // One action in a leaf of a tree.
-struct Place {
+struct LeafAction {
     Slot leaf;
     std::size_t action;
 };
 
-// Sets the mean of each of n estimates over the trees, and the mean of 1 / its number of events. `place(i, tree)` is the
-// place of estimate i in a tree.
-template <class PlaceOf>
-void average_trees(const GreedyGrowth& growth, const GreedySettings& settings, std::size_t n, PlaceOf&& place,
-                   std::vector<double>& means, std::vector<double>& inverse_counts) {
+// Sets the mean of each of n estimates over the trees, and the mean of 1 / its number of events.
+// `leaf_action(i, tree)` is what estimate i is of in a tree.
+template <class LeafActionOf>
+void average_trees(const GreedyGrowth& growth, const GreedySettings& settings, std::size_t n,
+                   LeafActionOf&& leaf_action, std::vector<double>& means, std::vector<double>& inverse_counts) {
     thread_local std::vector<double> group_means, group_inverse_counts;
     const auto shrinkage = static_cast<float>(settings.shrinkage);
     means.assign(n, 0.0);
@@ -31,11 +31,11 @@ void average_trees(const GreedyGrowth& growth, const GreedySettings& settings, s
         group_inverse_counts.assign(n, 0.0);
         const std::size_t last = std::min(first + GreedyGrowth::trees_together, settings.n_trees);
         for (std::size_t tree = first; tree < last; ++tree) {
-            const Leaves& known = growth.tree(tree).leaves();
+            const Leaves& leaves = growth.tree(tree).leaves();
             for (std::size_t i = 0; i < n; ++i) {
-                const Place at = place(i, tree);
-                group_means[i] += static_cast<double>(known.mean(at.leaf, at.action));
-                group_inverse_counts[i] += static_cast<double>(1.0F / (known.count(at.leaf, at.action) + shrinkage));
+                const LeafAction at = leaf_action(i, tree);
+                group_means[i] += static_cast<double>(leaves.mean(at.leaf, at.action));
+                group_inverse_counts[i] += static_cast<double>(1.0F / (leaves.count(at.leaf, at.action) + shrinkage));
             }
         }
         for (std::size_t i = 0; i < n; ++i) {

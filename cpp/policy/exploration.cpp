@@ -70,8 +70,8 @@ void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, Con
     }
 }
 
-double standard_errors(const GreedySettings& settings, double events) {
-    return settings.optimism * std::sqrt(std::log1p(events));
+double standard_errors(const GreedySettings& settings, double n_events) {
+    return settings.optimism * std::sqrt(std::log1p(n_events));
 }
 
 void upper_bounds(std::span<const double> means, std::span<const double> inverse_counts, double standard_errors,

@@ -37,11 +37,11 @@ struct Observation {
 // the actions of this event.
 void plan_by_remaining(const EliminationSettings& settings, ConstWords sets, ConstWords available, Plan& out);
 
-// The number of standard errors by which the means of trees are raised, given the number of learned events.
-double standard_errors(const GreedySettings& settings, double events);
+// The number of standard errors by which the means of trees are raised that have learned `n_events` events.
+double standard_errors(const GreedySettings& settings, double n_events);
 
-// Means raised by a number of standard errors. The standard error is the root of the variance of rewards with this mean
-// times the inverse of its number of events.
+// Means raised by `standard_errors` standard errors. The standard error is the root of the variance of rewards with this
+// mean times the inverse of its number of events.
 void upper_bounds(std::span<const double> means, std::span<const double> inverse_counts, double standard_errors,
                   std::span<double> out);
 

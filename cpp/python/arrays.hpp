@@ -41,7 +41,7 @@ struct Row {
 
 template <class T>
 struct Buffer {
-    explicit Buffer(std::size_t size) : data(std::make_unique<T[]>(size)), size(size) {}
+    explicit Buffer(std::size_t n) : data(std::make_unique<T[]>(n)), size(n) {}
 
     std::span<T> span() { return {data.get(), size}; }
 

@@ -146,7 +146,11 @@ void bind_lin_ucb(nb::module_& m) {
             "__init__",
             [](Self* self, std::size_t n_variables, std::size_t n_actions, double width, double ridge,
                std::uint64_t refresh_every) {
-                new (self) Self(LinUcb::Settings{n_variables, n_actions, width, ridge, refresh_every});
+                new (self) Self(LinUcb::Settings{.n_variables = n_variables,
+                                                 .n_actions = n_actions,
+                                                 .width = width,
+                                                 .ridge = ridge,
+                                                 .refresh_every = refresh_every});
             },
             nb::kw_only(), "n_variables"_a, "n_actions"_a, "width"_a, "ridge"_a, "refresh_every"_a)
         .def_prop_ro("inverses", [](Self& self) { return window(self.policy.inverses(), self.policy.settings().n_actions); })
@@ -162,8 +166,13 @@ void bind_neural_bandit(nb::module_& m) {
             [](Self* self, std::size_t n_variables, std::size_t n_actions, const In<std::uint64_t>& sizes,
                const In<float>& learning_rates, double exploration, double member_exploration, std::uint64_t seed,
                const InRows<float>& weights, const InRows<float>& output_weights) {
-                new (self) Self(NeuralBandit::Settings{n_variables, n_actions, exploration, member_exploration, seed},
-                                Perceptrons(n_variables, n_actions, {span_of(sizes), span_of(learning_rates)},
+                new (self) Self(NeuralBandit::Settings{.n_variables = n_variables,
+                                                       .n_actions = n_actions,
+                                                       .exploration = exploration,
+                                                       .member_exploration = member_exploration,
+                                                       .seed = seed},
+                                Perceptrons(n_variables, n_actions,
+                                            {.sizes = span_of(sizes), .learning_rates = span_of(learning_rates)},
                                             {weights.data(), weights.size()},
                                             {output_weights.data(), output_weights.size()}));
             },

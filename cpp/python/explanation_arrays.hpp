@@ -8,7 +8,7 @@
 
 #include "python/arrays.hpp"
 #include "forest/forest.hpp"
-#include "python/known_arrays.hpp"
+#include "python/statistics_arrays.hpp"
 
 namespace bandit_forest {
 
@@ -24,7 +24,8 @@ inline std::int64_t vote(const Elimination& growth, NodeId leaf, ConstWords avai
 inline std::int64_t vote(const GreedyTree& growth, NodeId leaf, ConstWords available) {
     std::size_t best = first(available);
     for_each(available, [&](std::size_t action) {
-        best = known(growth, leaf, action).mean > known(growth, leaf, best).mean ? action : best;
+        const double mean = node_statistics(growth, leaf, action).mean;
+        best = mean > node_statistics(growth, leaf, best).mean ? action : best;
     });
     return static_cast<std::int64_t>(best);
 }
@@ -55,7 +56,7 @@ inline LinearShares linear_shares(const GreedyGrowth& growth, std::span<const st
 // The probabilities at one moment, and in each tree the path of the context and the leaf where it ends.
 class ExplanationArrays {
    public:
-    template <class Growth>
+    template <GrowthRule Growth>
     ExplanationArrays(const Forest<Growth>& forest, std::span<const std::uint8_t> context, ConstWords available)
         : n_trees_(forest.settings().n_trees),
           lengths_(n_trees_),
@@ -103,7 +104,7 @@ class ExplanationArrays {
     LinearShares linear_;
     Buffer<std::int64_t> lengths_;      // by tree: tests of its path
     Buffer<std::int64_t> votes_;        // by tree
-    KnownArrays leaves_;                // by tree
+    StatisticsArrays leaves_;           // by tree
 };
 
 }  // namespace bandit_forest

@@ -31,7 +31,7 @@ namespace bandit_forest {
 namespace {
 
 // What read(growth) gives back, computed while nobody learns and without the interpreter's lock.
-template <class Growth, class Read>
+template <GrowthRule Growth, class Read>
 auto read(const Forest<Growth>& forest, Read&& read_growth) {
     const Unlocked unlocked;
     const std::shared_lock lock(forest.mutex());
@@ -51,7 +51,7 @@ OutRows<double> rows_of(const InRows<std::uint8_t>& contexts, std::size_t n_acti
 }
 
 // Making, and making again from what was saved.
-template <class Growth>
+template <GrowthRule Growth>
 void bind_making(nb::class_<Forest<Growth>>& bound) {
     using Self = Forest<Growth>;
     bound
@@ -73,7 +73,7 @@ void bind_making(nb::class_<Forest<Growth>>& bound) {
 }
 
 // What every policy does.
-template <class Growth>
+template <GrowthRule Growth>
 void bind_deciding(nb::class_<Forest<Growth>>& bound) {
     using Self = Forest<Growth>;
     bound
@@ -84,7 +84,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
                 const std::span<const std::uint8_t> codes = codes_of(context, forest.settings().n_variables);
                 const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
                 const auto lock = lock_without_blocking<std::shared_lock<std::shared_mutex>>(forest.mutex());
-                const Choice choice = forest.decide_one(codes, set, key);
+                const Choice choice = forest.decide(codes, set, key);
                 return std::make_pair(choice.action, choice.propensity);
             },
             "context"_a, "available"_a, "key"_a.none() = nb::none())
@@ -92,7 +92,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
             "learn",
             [](Self& forest, const Row<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
                 const auto lock = lock_without_blocking<std::unique_lock<std::shared_mutex>>(forest.mutex());
-                forest.learn_one(codes_of(context, forest.settings().n_variables), action, reward, propensity);
+                forest.learn(codes_of(context, forest.settings().n_variables), action, reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(
@@ -106,7 +106,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
                 const std::span<const std::uint64_t> numbers = keys ? span_of(*keys) : std::span<const std::uint64_t>();
                 {
                     const Unlocked unlocked;
-                    forest.decide(contexts_of(contexts), set, numbers, actions.span(), propensities.span());
+                    forest.decide_many(contexts_of(contexts), set, numbers, actions.span(), propensities.span());
                 }
                 return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
                                        propensities.template release<Out<double>>({n}));
@@ -117,7 +117,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
             [](Self& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
                const In<double>& rewards, const In<double>& propensities) {
                 const Unlocked unlocked;
-                forest.learn(contexts_of(contexts), span_of(actions), span_of(rewards), span_of(propensities));
+                forest.learn_many(contexts_of(contexts), span_of(actions), span_of(rewards), span_of(propensities));
             },
             "contexts"_a, "actions"_a, "rewards"_a, "propensities"_a)
         .def(
@@ -140,7 +140,7 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
 }
 
 // What a forest would do, and why.
-template <class Growth>
+template <GrowthRule Growth>
 void bind_telling(nb::class_<Forest<Growth>>& bound) {
     using Self = Forest<Growth>;
     bound
@@ -179,7 +179,7 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
                 const std::size_t n_actions = forest.settings().n_actions;
                 const std::vector<std::uint64_t> sets = available_of(n_actions, available);
                 return rows_of(contexts, n_actions, [&](const Contexts& rows, std::span<double> out) {
-                    forest.propensities(rows, sets, out);
+                    forest.propensities_many(rows, sets, out);
                 });
             },
             "contexts"_a, "available"_a)
@@ -187,7 +187,7 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
             "mean_rewards_many",
             [](const Self& forest, const InRows<std::uint8_t>& contexts) {
                 return rows_of(contexts, forest.settings().n_actions,
-                               [&](const Contexts& rows, std::span<double> out) { forest.mean_rewards(rows, out); });
+                               [&](const Contexts& rows, std::span<double> out) { forest.mean_rewards_many(rows, out); });
             },
             "contexts"_a)
         .def(
@@ -225,7 +225,7 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
 }
 
 // How large a forest is.
-template <class Growth>
+template <GrowthRule Growth>
 void bind_counting(nb::class_<Forest<Growth>>& bound) {
     using Self = Forest<Growth>;
     bound
@@ -318,7 +318,7 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
         }, nb::sig("def sections(self) -> list[bytes]"));
 }
 
-template <class Growth>
+template <GrowthRule Growth>
 nb::class_<Forest<Growth>> bind_forest(nb::module_& m, const char* name) {
     nb::class_<Forest<Growth>> bound(m, name);
     bind_making(bound);

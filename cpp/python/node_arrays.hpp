@@ -7,8 +7,9 @@
 
 #include "python/arrays.hpp"
 #include "elimination/elimination.hpp"
+#include "forest/growth_rule.hpp"
 #include "greedy/growth.hpp"
-#include "python/known_arrays.hpp"
+#include "python/statistics_arrays.hpp"
 #include "tree/tree.hpp"
 
 namespace bandit_forest {
@@ -16,8 +17,8 @@ namespace bandit_forest {
 // The arrays of the nodes of all trees.
 class NodeArrays {
    public:
-    template <class GrowingTree>
-    NodeArrays(const GrowingTree& growth, std::size_t n_actions)
+    template <GrowingTree Growing>
+    NodeArrays(const Growing& growth, std::size_t n_actions)
         : n_(growth.tree().size()),
           parent_(n_),
           depth_(n_),
@@ -25,7 +26,7 @@ class NodeArrays {
           threshold_(n_),
           child_(n_),
           visits_(n_),
-          known_(n_, n_actions) {
+          statistics_(n_, n_actions) {
         const Tree& tree = growth.tree();
         for (std::size_t i = 0; i < n_; ++i) {
             const auto node = static_cast<NodeId>(i);
@@ -35,8 +36,8 @@ class NodeArrays {
             variable_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).test.variable());
             threshold_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).test.threshold());
             child_.data[i] = leaf ? -1 : static_cast<std::int64_t>(tree.step(node).child);
-            known_.set(i, growth, node);
-            const auto plays = known_.plays(i);
+            statistics_.set(i, growth, node);
+            const auto plays = statistics_.plays(i);
             visits_.data[i] = std::accumulate(plays.begin(), plays.end(), std::int64_t{0});
         }
     }
@@ -49,14 +50,14 @@ class NodeArrays {
         out["threshold"] = threshold_.release<Out<std::int64_t>>({n_});
         out["child"] = child_.release<Out<std::int64_t>>({n_});
         out["visits"] = visits_.release<Out<std::int64_t>>({n_});
-        known_.release(out, "mean_rewards");
+        statistics_.release(out, "mean_rewards");
         return out;
     }
 
    private:
     std::size_t n_;  // nodes
     Buffer<std::int64_t> parent_, depth_, variable_, threshold_, child_, visits_;
-    KnownArrays known_;
+    StatisticsArrays statistics_;
 };
 
 class EliminationArrays {

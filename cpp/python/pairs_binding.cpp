@@ -81,8 +81,8 @@ void bind_deciding(nb::class_<PairForest>& bound) {
                 Buffer<double> propensities(n);
                 {
                     const Unlocked unlocked;
-                    forest.decide(offers_of(contexts, actions, starts, names), span_of(keys), chosen.span(),
-                                  propensities.span());
+                    forest.decide_many(offers_of(contexts, actions, starts, names), span_of(keys), chosen.span(),
+                                       propensities.span());
                 }
                 return std::make_tuple(chosen.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
             },
@@ -96,8 +96,8 @@ void bind_deciding(nb::class_<PairForest>& bound) {
                 Buffer<double> propensities(n);
                 {
                     const Unlocked unlocked;
-                    forest.rank(offers_of(contexts, actions, starts, names), span_of(keys), orders.span(),
-                                propensities.span());
+                    forest.rank_many(offers_of(contexts, actions, starts, names), span_of(keys), orders.span(),
+                                     propensities.span());
                 }
                 return std::make_tuple(orders.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
             },
@@ -107,7 +107,7 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             [](const PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
                const Numbers& names) {
                 return numbers_of(actions, [&](std::span<double> out) {
-                    forest.propensities(offers_of(contexts, actions, starts, names), out);
+                    forest.propensities_many(offers_of(contexts, actions, starts, names), out);
                 });
             },
             "contexts"_a, "actions"_a, "starts"_a, "names"_a.none())
@@ -116,7 +116,7 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             [](const PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
                const Numbers& names) {
                 return numbers_of(actions, [&](std::span<double> out) {
-                    forest.mean_rewards(offers_of(contexts, actions, starts, names), out);
+                    forest.mean_rewards_many(offers_of(contexts, actions, starts, names), out);
                 });
             },
             "contexts"_a, "actions"_a, "starts"_a, "names"_a.none())
@@ -125,7 +125,8 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             [](PairForest& forest, const Rows& contexts, const Rows& actions, const Numbers& names,
                const In<double>& rewards) {
                 const Unlocked unlocked;
-                forest.learn(contexts_of(contexts), contexts_of(actions), span_of(names), bandit_forest::span_of(rewards));
+                forest.learn_many(contexts_of(contexts), contexts_of(actions), span_of(names),
+                                  bandit_forest::span_of(rewards));
             },
             "contexts"_a, "actions"_a, "names"_a.none(), "rewards"_a);
 }

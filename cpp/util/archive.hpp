@@ -22,7 +22,7 @@ class Writer {
         append(&value, sizeof(T));
     }
 
-    // The length is written in units of this number of values.
+    // The length is written in units of `unit` values.
     template <class T, class Allocator>
     void operator()(const std::vector<T, Allocator>& values, std::size_t unit = 1) {
         static_assert(std::is_trivially_copyable_v<T>);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "python/arrays.hpp"
+#include "forest/growth_rule.hpp"
 #include "forest/node_statistics.hpp"
 
 namespace bandit_forest {
@@ -14,17 +15,17 @@ namespace bandit_forest {
 using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
 
 // One row per node, one column per action: filled while the forest is held, then handed to Python.
-class KnownArrays {
+class StatisticsArrays {
    public:
-    KnownArrays(std::size_t n_nodes, std::size_t n_actions)
+    StatisticsArrays(std::size_t n_nodes, std::size_t n_actions)
         : n_nodes_(n_nodes), n_actions_(n_actions), plays_(n_nodes * n_actions), means_(n_nodes * n_actions) {}
 
-    template <class GrowingTree>
-    void set(std::size_t row, const GrowingTree& growth, NodeId node) {
+    template <GrowingTree Growing>
+    void set(std::size_t row, const Growing& growth, NodeId node) {
         for (std::size_t k = 0; k < n_actions_; ++k) {
-            const Known action = known(growth, node, k);
-            plays_.data[row * n_actions_ + k] = static_cast<std::int64_t>(action.plays);
-            means_.data[row * n_actions_ + k] = action.mean;
+            const NodeStatistics own = node_statistics(growth, node, k);
+            plays_.data[row * n_actions_ + k] = static_cast<std::int64_t>(own.plays);
+            means_.data[row * n_actions_ + k] = own.mean;
         }
     }
 
