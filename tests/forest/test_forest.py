@@ -81,7 +81,7 @@ def test_mean_rewards_of_untried_actions_are_unknown():
 
 @pytest.mark.parametrize("estimate", ["plays", "visits", "scaled", "weights"])
 def test_a_mean_reward_is_one_whatever_elimination_compares(estimate):
-    growth = Elimination(tolerance=0.4, remaining="path", estimate=estimate, test_interval=64)
+    growth = Elimination(tolerance=0.4, remaining_actions="path", estimate=estimate, test_interval=64)
     forest = BanditForest.paper(n_variables=4, n_actions=3, n_trees=5, max_depth=1, growth=growth)
     contexts = np.zeros((2000, 4), dtype=np.uint8)
     forest.play(contexts, np.tile([0.5, 0.25, 1.0], (2000, 1)))
@@ -91,7 +91,7 @@ def test_a_mean_reward_is_one_whatever_elimination_compares(estimate):
 def test_rewards_divided_by_propensities_do_not_change_the_bounds():
     def rounds_to_settle(estimate, propensity):
         """Return the rounds of one play of each action until the worse one, which earns nothing, is eliminated."""
-        growth = Elimination(tolerance=0.5, remaining="path", estimate=estimate)
+        growth = Elimination(tolerance=0.5, remaining_actions="path", estimate=estimate)
         tree = BanditTree(n_variables=2, n_actions=2, growth=growth)
         for rounds in range(1, 10_000):
             for action in (0, 1):
@@ -176,7 +176,7 @@ def test_wrong_parameters_are_refused_in_one_sentence(name, value):
         (Elimination, {"tolerance": "0.5"}),
         (Elimination, {"tolerance": ("0.1", 0.5)}),
         (Elimination, {"tolerance": None}),
-        (Elimination, {"remaining": "some"}),
+        (Elimination, {"remaining_actions": "some"}),
         (Elimination, {"estimate": None}),
         (Elimination, {"test_interval": 0}),
         (Elimination, {"test_interval": 2**70}),
