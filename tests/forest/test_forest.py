@@ -1,9 +1,11 @@
 """BanditForest and BanditTree as their users see them."""
 
+import inspect
 import pickle
 import re
 import threading
 from functools import partial
+from typing import Required, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -153,6 +155,18 @@ def test_the_papers_tree_is_a_tree():
     tree = BanditTree.paper(n_variables=2, n_actions=2, max_depth=3)
     assert isinstance(tree, BanditTree)
     assert tree.parameters == BanditTree(n_variables=2, n_actions=2, max_depth=3).parameters
+
+
+def test_the_papers_tree_has_the_parameters_of_a_tree_for_type_checkers():
+    (hint,) = (hint for name, hint in get_type_hints(BanditTree.paper).items() if name != "return")
+    (parameters,) = hint.__args__  # of Unpack
+    expected = get_type_hints(BanditTree.__init__)
+    del expected["return"]
+    assert get_type_hints(parameters) == expected
+    given = inspect.signature(BanditTree).parameters.items()
+    needed = {name for name, parameter in given if parameter.default is parameter.empty}
+    with_extras = get_type_hints(parameters, include_extras=True).items()
+    assert {name for name, hint in with_extras if get_origin(hint) is Required} == needed
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
