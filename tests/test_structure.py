@@ -25,6 +25,13 @@ def test_no_folder_has_many_files(part: str) -> None:
     assert {str(folder): n_files for folder, n_files in beside.items() if n_files > MOST_FILES} == {}
 
 
+def test_folders_of_tests_are_those_of_the_package() -> None:
+    tests = ROOT / "tests"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")} - {Path()}
+    others = {Path("benchmarks"), Path("deploy"), Path("docs")}  # folders of the repository
+    assert {folder for folder in folders - others if not (PACKAGE / folder).is_dir()} == set()
+
+
 def is_made(path: Path) -> bool:
     """Return whether a file was made by a tool."""
     return path.suffix in (".so", ".pyc", ".pyd")
