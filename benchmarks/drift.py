@@ -32,7 +32,7 @@ def _shares(world: Drifting, lifetime: int | None) -> list[float]:
     for batch in world.batches(N_EVENTS, seed=1, batch_size=WINDOW):
         played = forest.play(batch.contexts, batch.rewards)
         scored = batch.scored_rewards[np.arange(len(played.actions)), played.actions]
-        shares.append(float(scored.sum() / batch.reference_rewards.sum()))
+        shares.append(float(scored.sum() / batch.comparator_rewards.sum()))
     return shares
 
 

@@ -41,7 +41,7 @@ def main() -> None:
         played = forest.play(batch.contexts, batch.rewards)
         seconds += time.perf_counter() - start
         scored = batch.scored_rewards[np.arange(len(played.actions)), played.actions]
-        window += scored.sum(), batch.reference_rewards.sum()
+        window += scored.sum(), batch.comparator_rewards.sum()
         most = max(most, forest.n_bytes)
         if number % 20 == 0:
             console.print(

@@ -28,7 +28,7 @@ def naive_rows(policy, world, n_events, seed):
         action, propensity = policy.decide(batch.contexts[event])
         policy.learn(batch.contexts[event], action, batch.rewards[event, action], propensity=propensity)
         scored = batch.scored_rewards[event]
-        regret += batch.reference_rewards[event] - scored[action]
+        regret += batch.comparator_rewards[event] - scored[action]
         reward += batch.rewards[event, action]
         optimal += scored[action] == scored.max()
         yield event + 1, regret, reward / (event + 1), optimal / (event + 1)

@@ -12,6 +12,7 @@ __all__ = [
     "InvalidArgumentError",
     "MissingExtraError",
     "OutdatedFileError",
+    "refusal",
     "refuse",
     "shown",
 ]
@@ -53,9 +54,21 @@ def refuse(name: str, owner: str, rule: str, value: object) -> NoReturn:
     bandit_forest.errors.InvalidArgumentError: The 'reward' of BanditForest.learn must be a number in [0, 1]. \
 Got 1.7 instead.
     """
-    error = InvalidArgumentError(f"The '{name}' of {owner} must be {rule}. Got {shown(value)} instead.")
+    error = InvalidArgumentError(refusal(f"The '{name}' of {owner}", rule, value))
     error.parameter = name
     raise error
+
+
+def refusal(subject: str, rule: str, value: object) -> str:
+    """Return the package's one error sentence; a rule that ends with a question gets no full stop behind it.
+
+    Examples
+    --------
+    >>> refusal("The 'agee' of the context", "left out: did you mean 'age'?", 3)
+    "The 'agee' of the context must be left out: did you mean 'age'? Got 3 instead."
+    """
+    end = "" if rule.endswith((".", "?", "!")) else "."
+    return f"{subject} must be {rule}{end} Got {shown(value)} instead."
 
 
 def shown(value: object) -> str:

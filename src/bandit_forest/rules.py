@@ -117,7 +117,7 @@ class Elimination:
         Probability of failure, δ.
     tolerance
         Approximation ε: a number, or a range from which each node draws its own.
-    remaining
+    remaining_actions
         Actions that are played on a path that still selects its variable: "all", as in NewPath; "path", the actions
         left by elimination on the path's own events; "inherited", the same, but beginning with the actions left by its
         parent.
@@ -143,13 +143,13 @@ class Elimination:
 
     delta: float = 0.05
     tolerance: float | tuple[float, float] = 0.0
-    remaining: Remaining = "all"
+    remaining_actions: Remaining = "all"
     estimate: Estimate = "plays"
     test_interval: int = 1
 
     def __post_init__(self) -> None:
         _store(self, delta=check_share(self.delta, "delta", "Elimination"))
-        _check_choice(self.remaining, "remaining", "Elimination", get_args(Remaining))
+        _check_choice(self.remaining_actions, "remaining_actions", "Elimination", get_args(Remaining))
         _check_choice(self.estimate, "estimate", "Elimination", get_args(Estimate))
         _store(self, test_interval=check_int(self.test_interval, "test_interval", "Elimination", high=2**31))
         _store(self, tolerance=_check_tolerance(self.tolerance))

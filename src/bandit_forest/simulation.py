@@ -24,7 +24,7 @@ class Row(NamedTuple):
     n_events: int
     """Events played."""
     regret: float
-    """Total reward of the reference policy minus that of the decisions; exact if the world has expected rewards."""
+    """Total reward of the comparator minus that of the decisions; exact if the world has expected rewards."""
     average_reward: float
     """Average reward per event."""
     optimal_share: float
@@ -154,7 +154,7 @@ class _Totals:
         events = np.arange(len(played.actions))
         scored = batch.scored_rewards[events, played.actions]
         self.n_events += len(events)
-        self.regret += float((batch.reference_rewards - scored).sum())
+        self.regret += float((batch.comparator_rewards - scored).sum())
         self.reward += float(played.rewards.sum())
         self.optimal += int(np.count_nonzero(scored == batch.scored_rewards.max(axis=1)))
         self.seconds += seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = [
     "check_fractions",
     "check_int",
     "check_number",
+    "check_numbers",
     "check_propensity",
     "check_range",
     "check_reward",
@@ -87,6 +89,30 @@ def check_number(
     if not (low <= number <= high) or (open_low and number == low):  # NaN fails the first test
         refuse(name, owner, rule, value)
     return number
+
+
+def check_numbers(
+    values: Any, name: str, owner: str, rule: str, low: float, high: float, *, open_low: bool = False
+) -> NDArray[np.float64]:
+    """Return a list or an array of one dimension as floats in [low, high]; the first that is wrong is told by its row.
+
+    Examples
+    --------
+    >>> check_numbers([1, 0.5], "rewards", "Bandit.learn_many", "numbers in [0, 1]", 0.0, 1.0)
+    array([1. , 0.5])
+    """
+    is_array = isinstance(values, np.ndarray)
+    if values.dtype.kind in "biuf" if is_array else set(map(type, values)) <= {bool, int, float}:
+        with suppress(OverflowError):  # an int beyond all floats is refused below
+            array = np.array(values, dtype=np.float64)
+            if ((array > low if open_low else array >= low) & (array <= high)).all():  # NaN fails it
+                return array
+    rule = f"{rule}; row {{}} is wrong"
+    checked = [
+        check_number(value, name, owner, rule.format(row), low, high, open_low=open_low)
+        for row, value in enumerate(values)
+    ]
+    return np.array(checked, dtype=np.float64)
 
 
 def check_reward(value: object, owner: str) -> float:
@@ -172,6 +198,8 @@ def check_fractions(
 ) -> NDArray[np.float64]:
     """Return an array of the given shape whose numbers are all in [0, 1], or in (0, 1] when `open_low`."""
     rule = f"{' x '.join(map(str, shape))} numbers in {'(' if open_low else '['}0, 1]"
+    if isinstance(values, (list, tuple)) and shape == (len(values),):
+        return check_numbers(values, name, owner, rule, 0.0, 1.0, open_low=open_low)
     array = _as_array(values, name, owner, rule)
     if array.shape != shape:
         refuse(name, owner, rule, values)

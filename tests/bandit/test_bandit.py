@@ -258,7 +258,10 @@ def test_a_decision_is_learned_after_its_action_was_removed() -> None:
     [
         ({"age": "old"}, "The 'age' of the context must be a finite number. Got 'old' instead."),
         ({"age": float("inf")}, "The 'age' of the context must be a finite number. Got inf instead."),
-        ({"membr": True}, "The 'membr' of the context must be left out, it is unknown: did you mean 'member'?"),
+        (
+            {"membr": True},
+            "The 'membr' of the context must be left out, it is unknown: did you mean 'member'? Got True instead.",
+        ),
         ({"member": "yes"}, "The 'member' of the context must be true or false. Got 'yes' instead."),
         ({"tags": "new"}, "The 'tags' of the context must be a list of texts. Got 'new' instead."),
         ({"time": "soon"}, "The 'time' of the context must be a datetime, a date, or a text such as"),

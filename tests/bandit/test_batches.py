@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars
+import pyarrow as pa
 import pytest
 
-from bandit_forest import Bandit, InvalidArgumentError
+from bandit_forest import Bandit, ContextEncoder, InvalidArgumentError
 from bandit_forest.bandit import FeatureError
+from bandit_forest.errors import shown
 
 pytestmark = pytest.mark.core
 
@@ -171,6 +173,9 @@ def test_a_column_of_available_actions_that_was_learned_as_a_feature_is_refused(
         ),
         ({"reward": 1.5}, "The 'rewards' of Bandit.learn_many must be numbers in [0, 1]; row 7 is wrong. "),
         ({"reward": float("nan")}, "The 'rewards' of Bandit.learn_many must be numbers in [0, 1]; row 7 is wrong. "),
+        ({"reward": "much"}, "The 'rewards' of Bandit.learn_many must be numbers in [0, 1]; row 7 is wrong. "),
+        ({"reward": None}, "The 'rewards' of Bandit.learn_many must be numbers in [0, 1]; row 7 is wrong. "),
+        ({"reward": 2**5000}, "The 'rewards' of Bandit.learn_many must be numbers in [0, 1]; row 7 is wrong. "),
         ({"propensity": 0.0}, "(0, 1]; row 7 is wrong. "),
         ({"propensity": float("nan")}, "(0, 1]; row 7 is wrong. "),
         ({"propensity": None}, "(0, 1]; row 7 is wrong. "),
@@ -187,7 +192,7 @@ def test_what_is_wrong_in_a_batch_is_told_with_its_row_and_value(columns: dict[s
             learn(bandit, given)
         assert sentence in str(refusal.value)
         value = next(iter(columns.values()))
-        assert any(str(refusal.value).endswith(f"Got {shown!r} instead.") for shown in (value, float("nan"), None))
+        assert any(str(refusal.value).endswith(f"Got {shown(one)} instead.") for one in (value, float("nan"), None))
     assert bandit.to_bytes() == before
 
 
@@ -244,3 +249,25 @@ def test_other_actions_are_refused_by_name(names: Any, told: str) -> None:
     with pytest.raises(InvalidArgumentError) as refusal:
         Bandit(actions=names)
     assert told in str(refusal.value)
+
+
+def test_texts_are_no_rewards_even_where_they_are_those_of_numbers() -> None:
+    sentence = "must be numbers in \\[0, 1\\]; row 0 is wrong. Got '1' instead."
+    for rewards in (["1", "0"], np.array(["1", "0"]), pd.Series(["1", "0"])):
+        with pytest.raises(InvalidArgumentError, match=sentence):
+            new().learn_many({"x": [1.0, 2.0]}, ["stay", "go"], rewards, propensities=[0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[1.0, 2, 3]], columns=["x", "age", "age"]),
+        pa.table([[1.0], [2], [3]], names=["x", "age", "age"]),
+    ],
+    ids=["pandas", "PyArrow"],
+)
+def test_a_frame_with_two_columns_of_one_name_is_refused(frame: Any) -> None:
+    rule = r"must be a frame whose columns have different names. Got \['age', 'age'\] instead."
+    for call in (new().fit, new().decide_many, ContextEncoder().fit):
+        with pytest.raises(InvalidArgumentError, match=f"^The 'rows' of [A-Za-z_.]+ {rule}$"):
+            call(frame)

@@ -21,7 +21,7 @@ def separable(n_events, n_actions=4, n_variables=12, seed=0):
 
 def test_weights_follow_the_update_of_the_article():
     generator = np.random.default_rng(1)
-    policy = Banditron(n_variables=6, n_actions=3, exploration=0.3, seed=5)
+    policy = Banditron(n_variables=6, n_actions=3, exploration_rate=0.3, seed=5)
     weights = np.zeros((3, 7))
     for _ in range(500):
         context = generator.integers(0, 2, 6, dtype=np.uint8)
@@ -39,7 +39,7 @@ def test_weights_follow_the_update_of_the_article():
 
 def test_mistakes_flatten_on_separable_data():
     contexts, rewards = separable(12_000)
-    played = Banditron(n_variables=12, n_actions=4, exploration=0.1).play(contexts, rewards)
+    played = Banditron(n_variables=12, n_actions=4, exploration_rate=0.1).play(contexts, rewards)
     mistakes = played.rewards == 0.0
     greedy = mistakes[played.propensities > 0.5]  # what is drawn at random errs for ever
     assert greedy[:200].mean() > 0.1
@@ -49,7 +49,7 @@ def test_mistakes_flatten_on_separable_data():
 
 def test_actions_are_drawn_with_their_propensities():
     contexts, rewards = separable(2000)
-    policy = Banditron(n_variables=12, n_actions=4, exploration=0.4)
+    policy = Banditron(n_variables=12, n_actions=4, exploration_rate=0.4)
     policy.play(contexts, rewards)
     n_draws = 20_000
     decisions = policy.decide_many(np.repeat(contexts[:1], n_draws, axis=0))
@@ -61,7 +61,7 @@ def test_actions_are_drawn_with_their_propensities():
 
 def test_the_best_available_action_is_preferred():
     contexts, rewards = separable(4000)
-    policy = Banditron(n_variables=12, n_actions=4, exploration=0.01)
+    policy = Banditron(n_variables=12, n_actions=4, exploration_rate=0.01)
     policy.play(contexts, rewards)
     right = int(rewards[0].argmax())
     others = [action for action in range(4) if action != right]
@@ -85,7 +85,7 @@ def test_play_equals_decide_and_learn_and_a_copy_goes_on_alike():
 
 
 def test_an_event_that_another_policy_thought_impossible_does_not_decide_for_ever():
-    policy = Banditron(n_variables=1, n_actions=2, exploration=0.1)
+    policy = Banditron(n_variables=1, n_actions=2, exploration_rate=0.1)
     policy.learn([1], 1, 1.0, propensity=5e-324)
     assert policy.decide([1]).action == 1
     for _ in range(20):
@@ -93,10 +93,10 @@ def test_an_event_that_another_policy_thought_impossible_does_not_decide_for_eve
     assert policy.decide([1]).action == 0
 
 
-@pytest.mark.parametrize("exploration", [0.0, -0.1, 1.5, float("nan"), "much", True])
-def test_a_wrong_exploration_is_refused(exploration):
-    with pytest.raises(InvalidArgumentError, match=r"The 'exploration' of Banditron must be a number in \(0, 1\]"):
-        Banditron(n_variables=2, n_actions=2, exploration=exploration)
+@pytest.mark.parametrize("exploration_rate", [0.0, -0.1, 1.5, float("nan"), "much", True])
+def test_a_wrong_exploration_is_refused(exploration_rate):
+    with pytest.raises(InvalidArgumentError, match=r"The 'exploration_rate' of Banditron must be a number in \(0, 1\]"):
+        Banditron(n_variables=2, n_actions=2, exploration_rate=exploration_rate)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_exp3_does_not_overflow_and_no_single_event_decides():
 
 
 def test_members_are_credited_by_importance_weights():
-    policy = NeuralBandit(n_variables=3, n_actions=3, exploration=0.3, member_exploration=0.2, **SMALL)
+    policy = NeuralBandit(n_variables=3, n_actions=3, exploration_rate=0.3, member_exploration_rate=0.2, **SMALL)
     context = np.array([1, 1, 0], dtype=np.uint8)
     first = ReferenceNeuralBandit(n_variables=3, n_actions=3, **SMALL)  # the same first weights
     best = first.perceptrons.activity(context).outputs.argmax(axis=0)
@@ -98,7 +98,7 @@ def test_the_committee_finds_its_able_member():
     contexts = np.random.default_rng(0).integers(0, 2, (6000, 6), dtype=np.uint8)
     rewards = np.eye(2)[contexts[:, 0] ^ contexts[:, 1]]
     policy = NeuralBandit(
-        n_variables=6, n_actions=2, hidden_sizes=[16], learning_rates=[1e-6, 0.1], member_exploration=0.2
+        n_variables=6, n_actions=2, hidden_sizes=[16], learning_rates=[1e-6, 0.1], member_exploration_rate=0.2
     )
     played = policy.play(contexts, rewards)
     assert policy._core.probabilities[0, 1] > 0.85
@@ -106,7 +106,7 @@ def test_the_committee_finds_its_able_member():
 
 
 def test_actions_are_drawn_with_their_propensities():
-    policy = NeuralBandit(n_variables=3, n_actions=4, exploration=0.4, **SMALL)
+    policy = NeuralBandit(n_variables=3, n_actions=4, exploration_rate=0.4, **SMALL)
     n_draws = 20_000
     for available in (None, [0, 2, 3]):
         decisions = policy.decide_many(np.ones((n_draws, 3), dtype=np.uint8), available_actions=available)
@@ -187,7 +187,7 @@ def test_the_core_decides_as_the_specification(n_variables, n_actions, sizes, bi
         "n_variables": n_variables,
         "n_actions": n_actions,
         "hidden_sizes": sizes,
-        "exploration": 0.1,
+        "exploration_rate": 0.1,
         "seed": 3,
     }
     policy, reference = NeuralBandit(**parameters), ReferenceNeuralBandit(**parameters)
@@ -211,7 +211,7 @@ def test_the_core_decides_as_the_specification(n_variables, n_actions, sizes, bi
 
 
 def test_the_core_bears_any_propensity_as_the_specification():
-    parameters = {"n_variables": 3, "n_actions": 3, "member_exploration": 0.1, **SMALL}
+    parameters = {"n_variables": 3, "n_actions": 3, "member_exploration_rate": 0.1, **SMALL}
     policy, reference = NeuralBandit(**parameters), ReferenceNeuralBandit(**parameters)
     generator = np.random.default_rng(0)
     for propensity in [1e-300, 1e-3, 1.0] * 50:
@@ -224,7 +224,7 @@ def test_the_core_bears_any_propensity_as_the_specification():
 
 def test_threads_share_a_policy():
     contexts = np.random.default_rng(0).integers(0, 2, (1000, 6), dtype=np.uint8)
-    policy = NeuralBandit(n_variables=6, n_actions=2, exploration=0.01, **SMALL)
+    policy = NeuralBandit(n_variables=6, n_actions=2, exploration_rate=0.01, **SMALL)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: policy.play(contexts, np.tile([0.0, 1.0], (1000, 1))), range(8)))
     assert policy.decide_many(contexts).actions.mean() > 0.9
@@ -240,7 +240,7 @@ def test_a_damaged_state_is_refused():
 
 def test_seeds_differ():
     contexts = np.ones((50, 5), dtype=np.uint8)
-    first, second = (NeuralBandit(n_variables=5, n_actions=3, exploration=0.5, seed=seed) for seed in (0, 1))
+    first, second = (NeuralBandit(n_variables=5, n_actions=3, exploration_rate=0.5, seed=seed) for seed in (0, 1))
     assert first.decide_many(contexts).actions.tolist() != second.decide_many(contexts).actions.tolist()
 
 
@@ -253,9 +253,9 @@ def test_seeds_differ():
         ("learning_rates", [], r"a non-empty list of numbers in \(0, 1\]"),
         ("learning_rates", [0.1, -1.0], r"a non-empty list of numbers in \(0, 1\]"),
         ("learning_rates", [True], r"a non-empty list of numbers in \(0, 1\]"),
-        ("exploration", 0.0, r"a number in \(0, 1\]"),
-        ("exploration", True, r"a number in \(0, 1\]"),
-        ("member_exploration", 2.0, r"a number in \(0, 1\]"),
+        ("exploration_rate", 0.0, r"a number in \(0, 1\]"),
+        ("exploration_rate", True, r"a number in \(0, 1\]"),
+        ("member_exploration_rate", 2.0, r"a number in \(0, 1\]"),
     ],
 )
 def test_wrong_parameters_are_refused(parameter, value, rule):

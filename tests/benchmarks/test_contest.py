@@ -7,7 +7,7 @@ import pytest
 
 from bandit_forest.errors import InvalidArgumentError
 from contest.report.page import fill_pages
-from contest.report.paired import Difference, Tally, paired_difference, tally
+from contest.report.paired import Difference, Standing, paired_difference, standing
 from contest.rewards import MODES, draw_rewards
 from contest.rows import append_row, drop_partial_rows, read_rows
 from contest.split import split_sets
@@ -71,9 +71,9 @@ def test_a_paired_difference_knows_its_standard_error():
 
 def test_half_a_point_counts_unless_the_test_decides():
     differences = [Difference(0.006, 0.01), Difference(0.004, 0.001), Difference(-0.02, 0.001), Difference(0.0, 0.0)]
-    assert tally(differences, by_test=False) == Tally(1, 2, 1)
-    assert tally(differences, by_test=True) == Tally(1, 2, 1)
-    assert str(tally(differences[:2], by_test=True)) == "1 / 1 / 0"
+    assert standing(differences, by_test=False) == Standing(1, 2, 1)
+    assert standing(differences, by_test=True) == Standing(1, 2, 1)
+    assert str(standing(differences[:2], by_test=True)) == "1 / 1 / 0"
 
 
 def test_pages_get_their_tables_between_the_markers():

@@ -16,7 +16,7 @@ from bandit_forest.rules import RoundRobin, UniformOverRemaining
 GREEDY = Greedy(min_events=20, min_gain=0.0, log_capacity=2**8)
 ROTATION = {"growth": Elimination(tolerance=0.3), "exploration": RoundRobin()}
 DRAWS = {
-    "growth": Elimination(tolerance=0.3, remaining="path", estimate="weights", test_interval=16),
+    "growth": Elimination(tolerance=0.3, remaining_actions="path", estimate="weights", test_interval=16),
     "exploration": UniformOverRemaining(draw="union", quorum=0.5),
 }
 

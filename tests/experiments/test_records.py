@@ -52,6 +52,19 @@ def test_the_line_of_a_trial_has_no_time_in_it(path: Path):
     assert lines == [b'{"trial":{"setting":"one","seed":0,"regret":[1.25,3],"reward":[5,9999999]}}']
 
 
+def test_rows_from_before_parameters_were_renamed_are_read_and_continued(tmp_path: Path):
+    path = tmp_path / "run.jsonl"
+    before = {"growth": "Elimination(delta=0.05, remaining='path')", "exploration": "RoundRobin(quorum=1.0)"}
+    now = {"growth": "Elimination(delta=0.05, remaining_actions='path')", "exploration": "RoundRobin(quorum=1.0)"}
+    rates = {"exploration": 0.005, "member_exploration": 0.05}
+    old, new = (
+        {name: SETTING | {"policy": {"name": "Made", "parameters": one}} for name, one in zip("ab", both, strict=True)}
+        for both in ((before, rates), (now, {f"{name}_rate": rate for name, rate in rates.items()}))
+    )
+    open_run(path, RUN, old, {})
+    assert open_run(path, RUN, new, {}).settings == {name: {"name": name, **one} for name, one in new.items()}
+
+
 @pytest.mark.parametrize("n_left", [1, 30, 60])
 def test_an_unfinished_line_does_not_count_and_is_cut_off(path: Path, n_left: int):
     whole = path.read_bytes()

@@ -34,7 +34,7 @@ from bandit_forest.rules import RoundRobin, UniformOverRemaining
 pytestmark = pytest.mark.core
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-GROWTH = Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=8)
+GROWTH = Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining_actions="path", estimate="weights", test_interval=8)
 
 
 def make_forest(**changes):

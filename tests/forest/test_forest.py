@@ -1,9 +1,11 @@
 """BanditForest and BanditTree as their users see them."""
 
+import inspect
 import pickle
 import re
 import threading
 from functools import partial
+from typing import Required, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -81,7 +83,7 @@ def test_mean_rewards_of_untried_actions_are_unknown():
 
 @pytest.mark.parametrize("estimate", ["plays", "visits", "scaled", "weights"])
 def test_a_mean_reward_is_one_whatever_elimination_compares(estimate):
-    growth = Elimination(tolerance=0.4, remaining="path", estimate=estimate, test_interval=64)
+    growth = Elimination(tolerance=0.4, remaining_actions="path", estimate=estimate, test_interval=64)
     forest = BanditForest.paper(n_variables=4, n_actions=3, n_trees=5, max_depth=1, growth=growth)
     contexts = np.zeros((2000, 4), dtype=np.uint8)
     forest.play(contexts, np.tile([0.5, 0.25, 1.0], (2000, 1)))
@@ -91,7 +93,7 @@ def test_a_mean_reward_is_one_whatever_elimination_compares(estimate):
 def test_rewards_divided_by_propensities_do_not_change_the_bounds():
     def rounds_to_settle(estimate, propensity):
         """Return the rounds of one play of each action until the worse one, which earns nothing, is eliminated."""
-        growth = Elimination(tolerance=0.5, remaining="path", estimate=estimate)
+        growth = Elimination(tolerance=0.5, remaining_actions="path", estimate=estimate)
         tree = BanditTree(n_variables=2, n_actions=2, growth=growth)
         for rounds in range(1, 10_000):
             for action in (0, 1):
@@ -155,6 +157,18 @@ def test_the_papers_tree_is_a_tree():
     assert tree.parameters == BanditTree(n_variables=2, n_actions=2, max_depth=3).parameters
 
 
+def test_the_papers_tree_has_the_parameters_of_a_tree_for_type_checkers():
+    (hint,) = (hint for name, hint in get_type_hints(BanditTree.paper).items() if name != "return")
+    (parameters,) = hint.__args__  # of Unpack
+    expected = get_type_hints(BanditTree.__init__)
+    del expected["return"]
+    assert get_type_hints(parameters) == expected
+    given = inspect.signature(BanditTree).parameters.items()
+    needed = {name for name, parameter in given if parameter.default is parameter.empty}
+    with_extras = get_type_hints(parameters, include_extras=True).items()
+    assert {name for name, hint in with_extras if get_origin(hint) is Required} == needed
+
+
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
 def test_wrong_parameters_are_refused_in_one_sentence(name, value):
     with pytest.raises(InvalidArgumentError, match=SENTENCE) as caught:
@@ -176,7 +190,7 @@ def test_wrong_parameters_are_refused_in_one_sentence(name, value):
         (Elimination, {"tolerance": "0.5"}),
         (Elimination, {"tolerance": ("0.1", 0.5)}),
         (Elimination, {"tolerance": None}),
-        (Elimination, {"remaining": "some"}),
+        (Elimination, {"remaining_actions": "some"}),
         (Elimination, {"estimate": None}),
         (Elimination, {"test_interval": 0}),
         (Elimination, {"test_interval": 2**70}),

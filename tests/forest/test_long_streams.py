@@ -16,7 +16,7 @@ def share_of_the_best(forest, world, n_events, last):
     for batch in world.batches(n_events, seed=1):
         played = forest.play(batch.contexts, batch.rewards)
         earned.append(batch.scored_rewards[np.arange(len(played.actions)), played.actions])
-        best.append(batch.reference_rewards)
+        best.append(batch.comparator_rewards)
     return float(np.concatenate(earned)[-last:].sum() / np.concatenate(best)[-last:].sum())
 
 

@@ -25,7 +25,7 @@ ELIMINATION = BanditForest(
     n_actions=3,
     n_trees=5,
     max_depth=(1, 3),
-    growth=Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining="path", estimate="weights", test_interval=8),
+    growth=Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining_actions="path", estimate="weights", test_interval=8),
     exploration=UniformOverRemaining(draw="tree", quorum=0.5),
     seed=11,
 )

@@ -22,7 +22,7 @@ GROWTHS = st.builds(
     Elimination,
     delta=st.floats(0.01, 1.0),
     tolerance=TOLERANCES,
-    remaining=st.sampled_from(["all", "path", "inherited"]),
+    remaining_actions=st.sampled_from(["all", "path", "inherited"]),
     estimate=st.sampled_from(["plays", "visits", "scaled", "weights"]),
     test_interval=st.sampled_from([1, 2, 7, 64, 100]),
 )
@@ -122,7 +122,9 @@ def easy_parameters(**changes):
         "n_trees": 3,
         "max_depth": 2,
         "variable_share": 0.8,
-        "growth": Elimination(delta=0.5, tolerance=(0.4, 0.8), remaining="path", estimate="visits", test_interval=4),
+        "growth": Elimination(
+            delta=0.5, tolerance=(0.4, 0.8), remaining_actions="path", estimate="visits", test_interval=4
+        ),
         "exploration": UniformOverRemaining(draw="tree", quorum=0.5),
         "seed": 3,
     } | changes
@@ -136,7 +138,7 @@ def easy_parameters(**changes):
 @pytest.mark.parametrize("estimate", ["plays", "weights"])
 def test_forests_that_grow_and_settle_are_identical(exploration, remaining, test_interval, estimate):
     growth = Elimination(
-        delta=0.5, tolerance=(0.4, 0.8), remaining=remaining, test_interval=test_interval, estimate=estimate
+        delta=0.5, tolerance=(0.4, 0.8), remaining_actions=remaining, test_interval=test_interval, estimate=estimate
     )
     parameters = easy_parameters(exploration=exploration, growth=growth)
     core, reference = BanditForest(**parameters), ReferenceForest(**parameters)

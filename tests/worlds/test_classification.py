@@ -1,4 +1,4 @@
-"""Classified rows as a bandit: the stream of a seed, its noise, its rewards and its reference."""
+"""Classified rows as a bandit: the stream of a seed, its noise, its rewards and its comparator."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_shapes_and_types() -> None:
     batch = joined(distinct_world(20), 33, seed=1)
     assert (batch.contexts.shape, batch.contexts.dtype) == ((33, 10), np.uint8)
     assert (batch.rewards.shape, batch.rewards.dtype) == ((33, 4), np.float64)
-    assert (batch.reference_rewards.shape, batch.reference_rewards.dtype) == ((33,), np.float64)
+    assert (batch.comparator_rewards.shape, batch.comparator_rewards.dtype) == ((33,), np.float64)
     np.testing.assert_array_equal(batch.scored_rewards, batch.rewards)
     assert batch.contexts.flags["C_CONTIGUOUS"]
 
@@ -67,9 +67,9 @@ def test_every_row_is_played_once_a_loop_in_the_same_shuffled_order() -> None:
 def test_the_label_earns_and_no_other_action_does() -> None:
     batch = joined(distinct_world(100, noise=0.0), 100, seed=3)
     labels = row_numbers(batch.contexts) % 5 - 1
-    for label, rewards, reference in zip(labels, batch.rewards.tolist(), batch.reference_rewards, strict=True):
+    for label, rewards, earned in zip(labels, batch.rewards.tolist(), batch.comparator_rewards, strict=True):
         assert rewards == [float(action == label) for action in range(4)]
-        assert reference == (label >= 0)
+        assert earned == (label >= 0)
 
 
 def test_each_seed_is_a_trial_with_its_own_order_start_and_noise() -> None:
@@ -143,26 +143,26 @@ def test_loops_differ_in_noise_only() -> None:
     assert abs((batch.contexts[:2000] != batch.contexts[2000:]).mean() - 2 * 0.05 * 0.95) < 0.005
 
 
-def test_a_reference_plays_the_noisy_contexts() -> None:
+def test_a_comparator_plays_the_noisy_contexts() -> None:
     seen: list[np.ndarray] = []
 
-    def reference(contexts: np.ndarray) -> np.ndarray:
+    def comparator(contexts: np.ndarray) -> np.ndarray:
         seen.append(contexts.copy())
         return contexts[:, 0]
 
     contexts = np.array([[0, 1], [1, 0], [1, 1]])
-    world = Classification(contexts=contexts, labels=[0, 1, -1], noise=0.2, reference=reference)
+    world = Classification(contexts=contexts, labels=[0, 1, -1], noise=0.2, comparator=comparator)
     batch = joined(world, 3000, seed=5, batch_size=1000)
     np.testing.assert_array_equal(np.concatenate(seen), batch.contexts)
     expected = batch.rewards[np.arange(3000), batch.contexts[:, 0]]
-    np.testing.assert_array_equal(batch.reference_rewards, expected)
-    assert abs(batch.reference_rewards.mean() - 2 / 3 * 0.8) < 0.05
+    np.testing.assert_array_equal(batch.comparator_rewards, expected)
+    assert abs(batch.comparator_rewards.mean() - 2 / 3 * 0.8) < 0.05
 
 
 @pytest.mark.parametrize("actions", [[0], [5] * 10, [-1] * 10, [0.5] * 10])
-def test_a_reference_that_gives_no_actions_is_refused(actions: list[float]) -> None:
-    world = distinct_world(20, reference=lambda contexts: actions)
-    with pytest.raises(InvalidArgumentError, match=r"of Classification\.reference must be 10 ints"):
+def test_a_comparator_that_gives_no_actions_is_refused(actions: list[float]) -> None:
+    world = distinct_world(20, comparator=lambda contexts: actions)
+    with pytest.raises(InvalidArgumentError, match=r"of Classification\.comparator must be 10 ints"):
         next(world.batches(10, seed=0))
 
 

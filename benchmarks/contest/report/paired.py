@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Difference", "Tally", "paired_difference", "tally"]
+__all__ = ["Difference", "Standing", "paired_difference", "standing"]
 
 POINT = 0.01
 NORMAL_QUANTILE = 1.96
@@ -27,7 +27,7 @@ class Difference(NamedTuple):
         return abs(self.mean) > NORMAL_QUANTILE * self.standard_error
 
 
-class Tally(NamedTuple):
+class Standing(NamedTuple):
     """On how many sets a policy is ahead, level and behind."""
 
     ahead: int
@@ -50,7 +50,7 @@ def paired_difference(ours: ArrayLike, theirs: ArrayLike) -> Difference:
     return Difference(float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(differences.size)))
 
 
-def tally(differences: Iterable[Difference], *, by_test: bool) -> Tally:
+def standing(differences: Iterable[Difference], *, by_test: bool) -> Standing:
     """Return the number of sets with a difference for us, with none, and with one for them.
 
     Parameters
@@ -63,4 +63,4 @@ def tally(differences: Iterable[Difference], *, by_test: bool) -> Tally:
     found = [(one.mean, one.is_significant if by_test else abs(one.mean) >= POINT / 2) for one in differences]
     ahead = sum(counts and mean > 0 for mean, counts in found)
     behind = sum(counts and mean < 0 for mean, counts in found)
-    return Tally(ahead, len(found) - ahead - behind, behind)
+    return Standing(ahead, len(found) - ahead - behind, behind)

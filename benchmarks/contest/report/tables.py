@@ -8,7 +8,7 @@ import numpy as np
 
 from contest.entrants import FOREST, VOWPAL_WABBIT, Entrant, choose_entrants, describe_key
 from contest.game import WINDOWS
-from contest.report.paired import Difference, paired_difference, tally
+from contest.report.paired import Difference, paired_difference, standing
 from contest.results import Results
 from contest.rewards import MODES
 from contest.split import SPLIT
@@ -61,7 +61,7 @@ def _against(results: Results, mode: str, sets: Iterable[str], forest: Entrant, 
     differences = [_difference(results, mode, name, forest, rival) for name in sets]
     means = np.array([one.mean for one in differences])
     lead = f"{100 * means.mean():+.1f} ± {100 * means.std(ddof=1) / np.sqrt(means.size):.1f}"
-    return [lead, str(tally(differences, by_test=False)), str(tally(differences, by_test=True))]
+    return [lead, str(standing(differences, by_test=False)), str(standing(differences, by_test=True))]
 
 
 def _difference(results: Results, mode: str, name: str, forest: Entrant, rival: Entrant) -> Difference:

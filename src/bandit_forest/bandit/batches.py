@@ -16,7 +16,7 @@ from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.tables import Table, checked_columns, read_table
 from bandit_forest.bandit.model import EncodedContext, Lesson
 from bandit_forest.errors import InvalidArgumentError, refuse
-from bandit_forest.validation import check_fractions, check_number
+from bandit_forest.validation import check_fractions
 
 if TYPE_CHECKING:
     from bandit_forest.bandit.bandit import Bandit
@@ -191,9 +191,6 @@ def _indices(
 
 def checked_propensities(given: Any, n_events: int, owner: str) -> NDArray[np.float64]:
     """Return the propensities of a batch; what is wrong is told with its row."""
-    name = "propensities"
-    is_mixed = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.dtype.kind == "O")
-    if is_mixed and len(given) == n_events:
-        rule = "numbers in (0, 1]; row {} is wrong"
-        given = [check_number(one, name, owner, rule.format(n), 0.0, 1.0, open_low=True) for n, one in enumerate(given)]
-    return check_fractions(given, name, owner, (n_events,), open_low=True)
+    if isinstance(given, np.ndarray) and given.dtype.kind == "O" and given.ndim == 1:
+        given = given.tolist()
+    return check_fractions(given, "propensities", owner, (n_events,), open_low=True)

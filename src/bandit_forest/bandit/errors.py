@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from bandit_forest.errors import InvalidArgumentError, shown
+from bandit_forest.errors import InvalidArgumentError, refusal
 
 __all__ = ["ActionError", "CapacityError", "FeatureError", "UnknownActionError"]
 
@@ -38,7 +38,7 @@ class FeatureError(InvalidArgumentError):
         self.parameter = feature
         where = f"the {noun}" if row is None else f"the {noun} in row {row}"
         subject = f"The '{feature}' of {where}" if feature is not None else where[0].upper() + where[1:]
-        super().__init__(f"{subject} must be {rule}. Got {shown(value)} instead.")
+        super().__init__(refusal(subject, rule, value))
 
     def at(self, *, row: int | None = None, noun: str | None = None) -> Self:
         """Return the same refusal with the number of the row, or with another noun."""

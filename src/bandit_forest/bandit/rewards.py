@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandit_forest.errors import refuse
-from bandit_forest.validation import check_number
+from bandit_forest.validation import check_number, check_numbers
 
 __all__ = ["RewardRange"]
 
@@ -52,17 +52,11 @@ class RewardRange:
 
     def check_many(self, rewards: Any, n_events: int, owner: str) -> NDArray[np.float64]:
         """Return the rewards of a batch; what is wrong is told with its row."""
-        try:
-            array = np.asarray(rewards, dtype=np.float64)
-        except (OverflowError, TypeError, ValueError):
-            refuse("rewards", owner, "numbers, one for each event", rewards)
-        if array.shape != (n_events,):
+        values = rewards if isinstance(rewards, (list, tuple)) else np.asarray(rewards)
+        if (values.shape if isinstance(values, np.ndarray) else (len(values),)) != (n_events,):
             refuse("rewards", owner, f"{n_events} numbers, one for each event", rewards)
-        wrong = np.flatnonzero(~((array >= self.low) & (array <= self.high)))
-        if wrong.size:
-            rule = f"numbers in [{self.low:g}, {self.high:g}]; row {wrong[0]} is wrong"
-            refuse("rewards", owner, rule, float(array[wrong[0]]))
-        return array
+        rule = f"numbers in [{self.low:g}, {self.high:g}]"
+        return check_numbers(values, "rewards", owner, rule, self.low, self.high)
 
     def scale(self, reward: float) -> float:
         """Return a reward of the range in [0, 1]."""

@@ -31,14 +31,14 @@ class Banditron(CheckedPolicy):
         Number of binary variables of a context.
     n_actions
         Number of actions.
-    exploration
+    exploration_rate
         Probability with which the action is drawn at random, γ in the article.
     seed
         Seed of all random draws.
 
     Examples
     --------
-    >>> policy = Banditron(n_variables=3, n_actions=2, exploration=0.1)
+    >>> policy = Banditron(n_variables=3, n_actions=2, exploration_rate=0.1)
     >>> decision = policy.decide([1, 0, 1])
     >>> policy.learn([1, 0, 1], decision.action, 1.0, propensity=decision.propensity)
 
@@ -47,12 +47,12 @@ class Banditron(CheckedPolicy):
     Kakade, Shalev-Shwartz and Tewari, *Efficient bandit algorithms for online multiclass prediction*, ICML 2008.
     """
 
-    def __init__(self, *, n_variables: int, n_actions: int, exploration: float = 0.05, seed: int = 0) -> None:
+    def __init__(self, *, n_variables: int, n_actions: int, exploration_rate: float = 0.05, seed: int = 0) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         check_int(n_actions, "n_actions", "Banditron", high=MOST_ACTIONS)
         most = MOST_CELLS // self._n_actions
         check_size(self._n_variables, most, "n_variables", "Banditron", f"{self._n_actions} actions")
-        self._exploration = check_share(exploration, "exploration", "Banditron")
+        self._exploration_rate = check_share(exploration_rate, "exploration_rate", "Banditron")
         self._seed = check_int(seed, "seed", "Banditron", low=0)
         self._n_decisions = 0
         self._weights = np.zeros((self.n_variables, self.n_actions))  # an action a column: set variables pick rows
@@ -65,18 +65,18 @@ class Banditron(CheckedPolicy):
             scores[~available] = -np.inf
             actions = available.nonzero()[0].tolist()
         best = int(scores.argmax())
-        share = self._exploration / len(actions)
+        share = self._exploration_rate / len(actions)
         drawn = draw(self._seed, DECISION, self._n_decisions)
         self._n_decisions += 1
-        action = actions[int(drawn / share)] if drawn < self._exploration else best
-        return Decision(action, share + (1.0 - self._exploration if action == best else 0.0))
+        action = actions[int(drawn / share)] if drawn < self._exploration_rate else best
+        return Decision(action, share + (1.0 - self._exploration_rate if action == best else 0.0))
 
     def _learn(self, context: NDArray[np.uint8], action: int, reward: float, propensity: float) -> None:
         positions = context.nonzero()[0]
         best = int(self._scores(positions).argmax())
         self._add(positions, best, -1.0)
         # Decisions of this policy are never less likely than this; one of another policy must not outweigh all others.
-        least = self._exploration / self._n_actions
+        least = self._exploration_rate / self._n_actions
         self._add(positions, action, reward / max(propensity, least))
 
     def _scores(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -43,9 +43,9 @@ class NeuralBandit(CompiledPolicy):
         Numbers of hidden units; the committee has a member for each of them and each learning rate.
     learning_rates
         Learning rates.
-    exploration
+    exploration_rate
         Probability with which a member draws any action instead of its best.
-    member_exploration
+    member_exploration_rate
         Probability with which any member is followed, γ of Exp3.
     seed
         Seed of the first weights and of all random draws.
@@ -72,16 +72,16 @@ class NeuralBandit(CompiledPolicy):
         n_actions: int,
         hidden_sizes: Sequence[int] = (16, 64),
         learning_rates: Sequence[float] = (0.003, 0.01, 0.03),
-        exploration: float = 0.005,
-        member_exploration: float = 0.05,
+        exploration_rate: float = 0.005,
+        member_exploration_rate: float = 0.05,
         seed: int = 0,
     ) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         check_int(n_actions, "n_actions", "NeuralBandit", high=MOST_ACTIONS)
         members = list(product(_check_sizes(hidden_sizes), _check_rates(learning_rates)))
         _check_weights(self._n_variables, self._n_actions, sum(size for size, _ in members))
-        self._exploration = check_share(exploration, "exploration", "NeuralBandit")
-        self._member_exploration = check_share(member_exploration, "member_exploration", "NeuralBandit")
+        self._exploration_rate = check_share(exploration_rate, "exploration_rate", "NeuralBandit")
+        self._member_exploration_rate = check_share(member_exploration_rate, "member_exploration_rate", "NeuralBandit")
         self._seed = check_int(seed, "seed", "NeuralBandit", low=0)
         sizes = np.array([size for size, _ in members], dtype=np.uint64)
         weights, output_weights = _first_weights(self._n_variables + 1, self._n_actions, sizes, self._seed)
@@ -90,8 +90,8 @@ class NeuralBandit(CompiledPolicy):
             n_actions=self._n_actions,
             sizes=sizes,
             learning_rates=np.array([rate for _, rate in members], dtype=np.float32),
-            exploration=self._exploration,
-            member_exploration=self._member_exploration,
+            exploration=self._exploration_rate,
+            member_exploration=self._member_exploration_rate,
             seed=self._seed % 2**64,
             weights=weights,
             output_weights=output_weights,

@@ -47,7 +47,7 @@ def contestants(world: World, *, seed: int) -> Contestants:
     paper's Algorithm 6, with the tolerances of its experiments.
     """
     n_variables, n_actions = world.n_variables, world.n_actions
-    growth = Elimination(tolerance=(0.4, 0.8), remaining="all", test_interval=64)
+    growth = Elimination(tolerance=(0.4, 0.8), remaining_actions="all", test_interval=64)
     return Contestants(
         BanditForest(n_variables=n_variables, n_actions=n_actions, seed=seed),
         BanditTree(n_variables=n_variables, n_actions=n_actions, max_depth=3, growth=growth, seed=seed),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from bandit_forest import archive
 from bandit_forest.errors import refuse
 from bandit_forest.forest import BanditForest
-from bandit_forest.forest.file import forest_parts, restore_forest
-from bandit_forest.forest.settings import GreedyCore
-from bandit_forest.rules import Greedy
+from bandit_forest.forest.parts import ForestParts
 from bandit_forest.validation import check_int
 
 __all__ = ["Lessons", "cut", "merge", "sections_of", "train"]
@@ -52,11 +50,12 @@ def cut(forest: BanditForest, n_shards: int) -> list[range]:
     >>> cut(BanditForest(n_variables=3, n_actions=2, n_trees=32), 3)
     [range(0, 2), range(2, 5), range(5, 8), range(8, 9)]
     """
-    n_groups = _n_groups(forest)
+    whole = ForestParts(forest, "cut")
+    n_groups = whole.n_groups
     n_shards = min(check_int(n_shards, "n_shards", "cut"), n_groups)
     ends = [n_groups * number // n_shards for number in range(n_shards + 1)]
     shards = [range(first, last) for first, last in pairwise(ends)]
-    return [*shards, range(n_groups, n_groups + 1)] if forest.parameters["growth"].linear else shards
+    return [*shards, range(n_groups, n_groups + 1)] if whole.has_line else shards
 
 
 def train(
@@ -75,15 +74,15 @@ def train(
     progress
         Called with the number of lessons learned so far, every now and then.
     """
-    n_lessons = len(lessons.rewards)
+    whole, n_lessons = ForestParts(forest, "train"), len(lessons.rewards)
     notes = np.empty((n_lessons, len(parts)))
     for first in range(0, n_lessons, _AT_ONCE):
         piece = slice(first, min(first + _AT_ONCE, n_lessons))
-        notes[piece] = _core(forest).learn_parts(*(column[piece] for column in lessons), parts.start, parts.stop)
+        notes[piece] = whole.learn(lessons.contexts[piece], lessons.actions[piece], lessons.rewards[piece], parts)
         if progress is not None:
             progress(piece.stop)
-    sections = _core(forest).sections()
-    kept = [sections[number] for number in sections_of(parts, _n_groups(forest))]
+    sections = whole.sections()
+    kept = [sections[number] for number in sections_of(parts, whole.n_groups)]
     header = {"parts": [parts.start, parts.stop], "n_events": forest.n_events, "lengths": [len(one) for one in kept]}
     return archive.pack(header, b"".join([*kept, notes.tobytes()]))
 
@@ -100,11 +99,10 @@ def merge(forest: BanditForest, lessons: Lessons, shards: Sequence[bytes]) -> Ba
     shards
         What `train` returned for each of the ranges of `cut`, in any order.
     """
-    header, _ = forest_parts(forest)
-    n_groups, n_lessons = _n_groups(forest), len(lessons.rewards)
-    merged: list[bytes] = _core(forest).sections()
+    before, n_lessons = ForestParts(forest, "merge"), len(lessons.rewards)
+    n_groups, merged = before.n_groups, before.sections()
     notes = np.zeros((n_lessons, n_groups + 1))
-    missing = set(range(n_groups + bool(forest.parameters["growth"].linear)))
+    missing = set(range(n_groups + before.has_line))
     for shard in shards:
         told, arrays = archive.unpack(shard, "shard")
         parts = range(*told["parts"])
@@ -118,8 +116,8 @@ def merge(forest: BanditForest, lessons: Lessons, shards: Sequence[bytes]) -> Ba
         notes[:, parts.start : parts.stop] = np.frombuffer(arrays[start:]).reshape(n_lessons, len(parts))
     if missing:
         refuse("shards", "merge", "one for each part of the forest", f"none for the parts {sorted(missing)}")
-    whole = restore_forest(BanditForest, header, b"".join(merged), name="shards", n_threads=forest._n_threads)
-    _core(whole).learn_weights(notes, lessons.rewards)
+    whole = before.joined(merged)
+    ForestParts(whole, "merge").learn_weights(notes, lessons.rewards)
     return whole
 
 
@@ -129,13 +127,3 @@ def sections_of(parts: range, n_groups: int) -> list[int]:
     line = [2 * n_groups + 1] if parts.stop > n_groups else []
     log = [0] if parts.start == 0 else []
     return [*log, *(1 + group for group in groups), *(1 + n_groups + group for group in groups), *line]
-
-
-def _core(forest: BanditForest) -> Any:
-    return forest._core
-
-
-def _n_groups(forest: BanditForest) -> int:
-    if not isinstance(forest.parameters["growth"], Greedy):
-        refuse("forest", "cut", "one with greedy growth", forest)
-    return -(-forest.n_trees // GreedyCore.trees_together)

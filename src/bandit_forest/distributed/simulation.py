@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bandit_forest.distributed.shards import Lessons, cut, sections_of
 from bandit_forest.errors import BanditForestError
 from bandit_forest.forest import BanditForest
-from bandit_forest.forest.file import forest_parts, restore_forest
+from bandit_forest.forest.parts import ForestParts
 from bandit_forest.policy import Played
 
 __all__ = ["LocalShards", "OutOfPlaceError", "RayShards", "Shard", "ShardedSimulation", "Shards"]
@@ -43,6 +43,7 @@ class Shard:
 
     def __init__(self, forest: BanditForest, parts: range) -> None:
         self._forest = copy(forest)
+        self._whole = ForestParts(self._forest, "Shard")
         self._parts = parts
         self._last: tuple[int, NDArray[np.float64]] | None = None  # position and notes of the last batch learned
 
@@ -53,26 +54,22 @@ class Shard:
     def estimate(self, position: int, contexts: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return what these parts estimate, one row per context."""
         self._check(position)
-        estimates: NDArray[np.float64] = _core(self._forest).estimate_parts(
-            contexts, self._parts.start, self._parts.stop
-        )
-        return estimates
+        return self._whole.estimate(contexts, self._parts)
 
     def learn(self, position: int, lessons: Lessons) -> NDArray[np.float64]:
         """Learn lessons and return the notes; for a batch that was learned last, the same notes again."""
         if self._last is not None and self._last[0] == position and len(self._last[1]) == len(lessons.rewards):
             return self._last[1]
         self._check(position)
-        notes: NDArray[np.float64] = _core(self._forest).learn_parts(*lessons, self._parts.start, self._parts.stop)
+        notes = self._whole.learn(*lessons, parts=self._parts)
         self._last = position, notes
         return notes
 
     def sections(self, position: int) -> dict[int, bytes]:
         """Return the pieces of a saved forest that these parts have made."""
         self._check(position)
-        sections = _core(self._forest).sections()
-        n_groups = -(-self._forest.n_trees // _core(self._forest).trees_together)
-        return {number: sections[number] for number in sections_of(self._parts, n_groups) if number > 0}
+        sections = self._whole.sections()
+        return {number: sections[number] for number in sections_of(self._parts, self._whole.n_groups) if number > 0}
 
     def _check(self, position: int) -> None:
         if position != self._forest.n_events:
@@ -190,6 +187,7 @@ class ShardedSimulation:
 
     def __init__(self, forest: BanditForest, shards: Shards) -> None:
         self._forest = copy(forest)  # its log, counts and weights
+        self._whole = ForestParts(self._forest, "ShardedSimulation")
         self._first = forest.n_events
         self._shards = shards
         self._batches: list[Lessons] = []
@@ -206,22 +204,21 @@ class ShardedSimulation:
         """
         position = self._forest.n_events
         estimates = np.concatenate(self._ask("estimate", position, contexts), axis=1)
-        actions, propensities = _core(self._forest).decide_by(estimates)
+        actions, propensities = self._whole.decide_by(estimates)
         lessons = Lessons(contexts, actions, np.ascontiguousarray(rewards[np.arange(len(actions)), actions]))
         notes = np.concatenate(self._ask("learn", position, lessons), axis=1)
-        _core(self._forest).learn_parts(*lessons, 0, 0)
-        _core(self._forest).learn_weights(np.ascontiguousarray(notes), lessons.rewards)
+        self._whole.learn(*lessons, parts=range(0))
+        self._whole.learn_weights(np.ascontiguousarray(notes), lessons.rewards)
         self._batches.append(lessons)
         return Played(actions, propensities, lessons.rewards)
 
     def forest(self) -> BanditForest:
         """Return the whole forest."""
-        header, _ = forest_parts(self._forest)
-        sections: list[bytes] = _core(self._forest).sections()
+        sections = self._whole.sections()
         for pieces in self._ask("sections", self._forest.n_events):
             for number, piece in pieces.items():
                 sections[number] = piece
-        return restore_forest(BanditForest, header, b"".join(sections), name="shards")
+        return self._whole.joined(sections)
 
     def _ask(self, method: str, *arguments: Any) -> list[Any]:
         """Return what each shard answers; one that is out of place is taught first."""
@@ -240,7 +237,3 @@ class ShardedSimulation:
             if position >= start:
                 self._shards.ask_one(number, "learn", position, lessons)
             position += len(lessons.rewards)
-
-
-def _core(forest: BanditForest) -> Any:
-    return forest._core

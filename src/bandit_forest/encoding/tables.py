@@ -79,10 +79,15 @@ def frame_columns(rows: Any, owner: str, rule: str, read: Callable[[Any], Any]) 
             cure = "pip install 'bandit-forest[frames]'"
             raise MissingExtraError(f"{owner} needs narwhals to read a {type(rows).__name__}: {cure}.") from None
         refuse("rows", owner, rule, rows)
-    frame = nw.from_native(rows, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        refuse("rows", owner, rule, rows)
-    return {column.name: read(column) for column in frame.iter_columns()}
+    try:
+        frame = nw.from_native(rows, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            refuse("rows", owner, rule, rows)
+        return {column.name: read(column) for column in frame.iter_columns()}
+    except nw.exceptions.DuplicateError:
+        names = list(rows.column_names if hasattr(rows, "column_names") else rows.columns)  # PyArrow, pandas
+        twice = [name for name in names if names.count(name) > 1]
+        refuse("rows", owner, "a frame whose columns have different names", twice)
 
 
 def _read_series(series: Any, owner: str, *, rich: bool) -> Any:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from bandit_forest.atomic import write_text
 from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.distributed.launchers import open_launcher
@@ -168,7 +169,7 @@ def learn(
             _save(console, _learn_in_shards(console, forest, lessons_of(source, encode=encode), launched), out)
         if known is not None:
             beside = encoder_path(out)
-            beside.write_text(known.to_json(), encoding="utf-8")
+            write_text(beside, known.to_json())
             console.print(f"Its encoder: {beside}", soft_wrap=True)
     console.print("Evaluate it on events that it has not learned from.", style="dim")
 
@@ -245,10 +246,10 @@ def _print(console: Console, evaluation: Evaluation) -> None:
             table.add_row(name, size, value, _shown(gain), _shown(robust), f"{low:.3f} to {high:.3f}")
     console.print(table)
     found = [*evaluation.findings, *(one for own in evaluation.policy_findings.values() for one in own)]
-    doubts = [one for one in found if one.level is not Level.SOUND]
-    for one in doubts:
+    not_sound = [one for one in found if one.level is not Level.SOUND]
+    for one in not_sound:
         console.print(f"[{one.level}] {one.name}: {one.value}. {one.meaning}", soft_wrap=True, markup=False)
-    n_sound = len(found) - len(doubts)
+    n_sound = len(found) - len(not_sound)
     console.print(f"{evaluation.n_events:,} events. Looks without a fault: {n_sound} of {len(found)}.", style="dim")
 
 

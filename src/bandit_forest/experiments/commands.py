@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Column, Table
 
+from bandit_forest.atomic import write_text
 from bandit_forest.distributed.launchers import open_launcher
 from bandit_forest.experiments.catalogue import EXPERIMENTS, find
-from bandit_forest.experiments.files import write_text
 from bandit_forest.experiments.report import write_report
 from bandit_forest.experiments.report.closeness import CLOSENESS_HEADER, closeness_lines
 from bandit_forest.experiments.report.pages import fill_tables

@@ -1,4 +1,4 @@
-"""Files that are safe from interruptions: written whole or not at all, or grown by whole lines."""
+"""Files of lines that are safe from interruptions: they grow by whole lines."""
 
 from __future__ import annotations
 
@@ -9,16 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from bandit_forest.atomic import replacing
-
-__all__ = ["appending", "read_lines", "write_text"]
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as stream:
-        stream.write(text.encode())
+__all__ = ["appending", "read_lines"]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 from bandit_forest.errors import refuse
 from bandit_forest.forest.bandit_forest import BanditForest
@@ -11,6 +11,20 @@ from bandit_forest.forest.presets import PAPER_EXPLORATION, PAPER_MAX_NODES, TRE
 from bandit_forest.rules import Elimination, RoundRobin, UniformOverRemaining
 
 __all__ = ["BanditTree"]
+
+
+class TreeParameters(TypedDict, total=False):
+    """Parameters of a tree, all but the sizes with defaults."""
+
+    n_variables: Required[int]
+    n_actions: Required[int]
+    max_depth: int
+    growth: Elimination
+    exploration: RoundRobin | UniformOverRemaining
+    max_nodes: int
+    seed: int
+    variable_names: Sequence[str] | None
+    action_names: Sequence[str] | None
 
 
 class BanditTree(BanditForest):
@@ -77,7 +91,7 @@ class BanditTree(BanditForest):
         )
 
     @staticmethod
-    def paper(**parameters: Any) -> BanditTree:
+    def paper(**parameters: Unpack[TreeParameters]) -> BanditTree:  # type: ignore[override]  # one tree
         """Return the tree of the paper's experiments, whose parameters are the defaults."""
         return BanditTree(**parameters)
 

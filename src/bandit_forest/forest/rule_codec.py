@@ -17,11 +17,15 @@ from bandit_forest.rules import (
     UniformOverRemaining,
 )
 
-__all__ = ["rule_from_json", "rule_to_json", "rules_to_json"]
+__all__ = ["current_names", "rule_from_json", "rule_to_json", "rules_to_json"]
 
 _RULES: dict[str, Callable[..., Growth | Exploration]] = {
     rule.__name__: rule for rule in (Elimination, Greedy, InverseGap, RoundRobin, UniformOverRemaining)
 }
+
+
+_OLD_NAMES = {("Elimination", "remaining"): "remaining_actions"}
+"""Parameters that had another name in version 0.1, by rule."""
 
 
 def rule_to_json(rule: Growth | Exploration) -> dict[str, Any]:
@@ -49,10 +53,27 @@ def rule_from_json(table: Mapping[str, Any], owner: str) -> Any:
     (0.4, 0.8)
     """
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
-    name = values.pop("rule", None)
+    name = values.get("rule")
     if not isinstance(name, str) or name not in _RULES:
         refuse("rule", owner, "one of " + ", ".join(_RULES), name)
+    values = current_names(values)
+    del values["rule"]
     try:
         return _RULES[name](**values)
     except TypeError as error:
         raise InvalidArgumentError(f"The parameters of {owner} do not fit {name}: {error}.") from None
+
+
+def current_names(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table of a rule, or of a forest with such tables in it, with the names that parameters have now.
+
+    Examples
+    --------
+    >>> current_names({"growth": {"rule": "Elimination", "remaining": "path"}})
+    {'growth': {'rule': 'Elimination', 'remaining_actions': 'path'}}
+    """
+    rule = table.get("rule")
+    return {
+        _OLD_NAMES.get((str(rule), name), name): current_names(value) if isinstance(value, Mapping) else value
+        for name, value in table.items()
+    }

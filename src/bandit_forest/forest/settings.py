@@ -116,7 +116,7 @@ def _elimination(growth: Elimination, exploration: RoundRobin | UniformOverRemai
         "max_tolerance": max_tolerance,
         "test_interval": growth.test_interval,
         "quorum": exploration.quorum,
-        "remaining": _core.Remaining[growth.remaining],
+        "remaining": _core.Remaining[growth.remaining_actions],
         "estimate": _core.Estimate[growth.estimate],
         "exploration": _core.Exploration[kind],
     }

@@ -98,8 +98,8 @@ def upper_bounds(means: Sequence[float], inverse_counts: Sequence[float], standa
     [0.5519615242270663, 0.5]
     """
     best = max(means)
-    hopeful = [mean + min(inverse, 1.0) * (best - mean) for mean, inverse in zip(means, inverse_counts, strict=True)]
-    variances = [mean * (1.0 - mean) + _LEAST_VARIANCE for mean in hopeful]
+    raised = [mean + min(inverse, 1.0) * (best - mean) for mean, inverse in zip(means, inverse_counts, strict=True)]
+    variances = [mean * (1.0 - mean) + _LEAST_VARIANCE for mean in raised]
     return [
         mean + standard_errors * math.sqrt(variance * inverse_count)
         for mean, variance, inverse_count in zip(means, variances, inverse_counts, strict=True)

@@ -80,7 +80,7 @@ class ReferenceTree:
         if node.depth + 1 == self.max_depth:
             node.eliminate_actions_by_value(self._growth, self._bounds)
         # Section 5, "the remaining actions of the paths".
-        if self._growth.remaining != "all":
+        if self._growth.remaining_actions != "all":
             node.eliminate_actions(self._growth, self._bounds)
         # Lines 16 to 20.
         if len(node.remaining_variables) == 1:
@@ -93,7 +93,7 @@ class ReferenceTree:
         (variable,) = node.remaining_variables
         node.status, node.variable, node.child, node.remaining_variables = "split", variable, len(self.nodes), []
         all_actions = list(range(self._forest.n_actions))
-        actions = node.remaining_actions if self._growth.remaining == "inherited" else all_actions
+        actions = node.remaining_actions if self._growth.remaining_actions == "inherited" else all_actions
         parent = self.nodes.index(node)
         for value in (0, 1):
             self._new_path(child_key(node.key, variable, value), parent, node.depth + 1, list(actions))

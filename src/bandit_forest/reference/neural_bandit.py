@@ -81,24 +81,24 @@ class Exp3:
     ----------
     n_members
         Number of members.
-    exploration
+    exploration_rate
         Probability with which a member is drawn uniformly instead of by its weight; γ in the article.
     """
 
-    def __init__(self, n_members: int, exploration: float) -> None:
-        self._exploration = exploration
+    def __init__(self, n_members: int, exploration_rate: float) -> None:
+        self._exploration_rate = exploration_rate
         self._log_weights = np.zeros(n_members)
         self.probabilities = np.full(n_members, 1.0 / n_members)
 
     def learn(self, rewards: NDArray[np.float64]) -> None:
         """Multiply each weight by exp(γ / n_members · estimated reward)."""
-        share = self._exploration / rewards.size
+        share = self._exploration_rate / rewards.size
         # A member that is followed with probability p has estimates of at most 1 / p <= 1 / share; those of foreign
         # propensities may be larger, and one of them must not decide for ever.
         self._log_weights += np.minimum(share * rewards, 1.0)
         self._log_weights -= self._log_weights.max()
         weights = np.exp(self._log_weights)
-        self.probabilities = (1.0 - self._exploration) / weights.sum() * weights + share
+        self.probabilities = (1.0 - self._exploration_rate) / weights.sum() * weights + share
 
 
 class ReferenceNeuralBandit(CheckedPolicy):
@@ -106,7 +106,7 @@ class ReferenceNeuralBandit(CheckedPolicy):
 
     Parameters
     ----------
-    n_variables, n_actions, hidden_sizes, learning_rates, exploration, member_exploration, seed
+    n_variables, n_actions, hidden_sizes, learning_rates, exploration_rate, member_exploration_rate, seed
         As in `bandit_forest.baselines.NeuralBandit`.
 
     Examples
@@ -123,15 +123,15 @@ class ReferenceNeuralBandit(CheckedPolicy):
         n_actions: int,
         hidden_sizes: Sequence[int] = (16, 64),
         learning_rates: Sequence[float] = (0.003, 0.01, 0.03),
-        exploration: float = 0.005,
-        member_exploration: float = 0.05,
+        exploration_rate: float = 0.005,
+        member_exploration_rate: float = 0.05,
         seed: int = 0,
     ) -> None:
         super().__init__(n_variables=n_variables, n_actions=n_actions)
         members = list(product(hidden_sizes, learning_rates))
-        self.committee = Exp3(len(members), member_exploration)
+        self.committee = Exp3(len(members), member_exploration_rate)
         self.perceptrons = Perceptrons(n_variables, n_actions, members, seed)
-        self._exploration = exploration
+        self._exploration_rate = exploration_rate
         self._seed = seed
         self._n_decisions = 0
 
@@ -139,7 +139,7 @@ class ReferenceNeuralBandit(CheckedPolicy):
         mask = np.ones(self._n_actions, dtype=np.bool_) if available is None else available
         outputs = np.where(mask[:, None], self.perceptrons.activity(context).outputs, -np.inf)
         followed = np.bincount(outputs.argmax(axis=0), self.committee.probabilities, self._n_actions)
-        probabilities = (1.0 - self._exploration) * followed + self._exploration * mask / mask.sum()
+        probabilities = (1.0 - self._exploration_rate) * followed + self._exploration_rate * mask / mask.sum()
         totals = probabilities.cumsum()
         drawn = draw(self._seed, DECISION, self._n_decisions)
         self._n_decisions += 1
@@ -150,7 +150,7 @@ class ReferenceNeuralBandit(CheckedPolicy):
         activity = self.perceptrons.activity(context)
         if reward > 0.0:
             agree = activity.outputs.argmax(axis=0) == action
-            plays = (1.0 - self._exploration) * agree + self._exploration / self._n_actions
+            plays = (1.0 - self._exploration_rate) * agree + self._exploration_rate / self._n_actions
             self.committee.learn(plays * (reward / propensity))
         self.perceptrons.step(activity, action, reward)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import msgspec
 
-from bandit_forest.errors import BanditForestError, shown
+from bandit_forest.errors import BanditForestError, refusal
 
 if TYPE_CHECKING:
     from bandit_forest.service.journal.commits import Commit
@@ -154,7 +154,7 @@ def invalid_type(error: msgspec.ValidationError) -> InvalidRequestError:
 
 def invalid(path: str, rule: str, value: object) -> InvalidRequestError:
     """Return the refusal of a value that a rule of the project does not allow."""
-    return InvalidRequestError(f"'{path}' must be {rule}. Got {shown(value)} instead.", path=path)
+    return InvalidRequestError(refusal(f"'{path}'", rule, value), path=path)
 
 
 def other_request(event_id: str, commit: Commit | None = None) -> ServiceError:

@@ -37,8 +37,8 @@ class Classification:
         Number of variables; needed only for packed rows.
     noise
         Probability with which the value of a variable is inverted, at most 0.5; exact to 32 bits.
-    reference
-        The policy that regret is relative to: a function from noisy contexts to actions. By default the reference
+    comparator
+        The policy that regret is relative to: a function from noisy contexts to actions. By default the comparator
         takes the label, and earns 1 in each event with a rewarded action.
     name
         A short name for tables and files.
@@ -59,7 +59,7 @@ class Classification:
         n_actions: int | None = None,
         n_variables: int | None = None,
         noise: float = 0.05,
-        reference: Callable[[NDArray[np.uint8]], ArrayLike] | None = None,
+        comparator: Callable[[NDArray[np.uint8]], ArrayLike] | None = None,
         name: str = "classification",
     ) -> None:
         owner = type(self).__name__
@@ -67,7 +67,7 @@ class Classification:
         self._words, self.n_variables = _check_rows(contexts, n_variables, owner)
         self._labels, self.n_actions = _check_labels(labels, n_actions, len(self._words), owner)
         self.noise = check_number(noise, "noise", owner, "a number in [0, 0.5]", 0.0, 0.5)
-        self._reference = reference
+        self._comparator = comparator
         # One row of rewards for each label; the last, which -1 reaches, rewards nothing.
         self._rewards = np.vstack([np.eye(self.n_actions), np.zeros(self.n_actions)])
 
@@ -105,7 +105,7 @@ class Classification:
             some ^= self._flips(len(some), noise)
         labels = self._labels[rows]
         rewards = self._rewards[labels]
-        return Batch(contexts, rewards, self._reference_rewards(contexts, labels, rewards), scored_rewards=rewards)
+        return Batch(contexts, rewards, self._comparator_rewards(contexts, labels, rewards), scored_rewards=rewards)
 
     def _flips(self, n_events: int, noise: np.random.SFC64) -> NDArray[np.uint8]:
         """Draw which variables are inverted."""
@@ -113,12 +113,12 @@ class Classification:
         draws = noise.random_raw(n_events * words).view(np.uint32).reshape(n_events, 2 * words)
         return (draws[:, : self.n_variables] < np.uint32(round(self.noise * 2**32))).view(np.uint8)
 
-    def _reference_rewards(
+    def _comparator_rewards(
         self, contexts: NDArray[np.uint8], labels: NDArray[np.int64], rewards: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        if self._reference is None:
+        if self._comparator is None:
             return (labels >= 0).astype(np.float64)
-        actions = check_actions(self._reference(contexts), "Classification.reference", self.n_actions, len(labels))
+        actions = check_actions(self._comparator(contexts), "Classification.comparator", self.n_actions, len(labels))
         return rewards[np.arange(len(labels)), actions]
 
 

@@ -45,7 +45,7 @@ class HiddenTree(StationaryWorld):
     >>> len(world.relevant_variables)
     3
     >>> batch = next(world.batches(1000, seed=0))
-    >>> batch.contexts.shape, batch.rewards.shape, float(batch.reference_rewards[0])
+    >>> batch.contexts.shape, batch.rewards.shape, float(batch.comparator_rewards[0])
     ((1000, 100), (1000, 7), 0.95)
     """
 

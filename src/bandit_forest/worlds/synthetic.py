@@ -98,7 +98,7 @@ class SyntheticWorld(ABC):
         contexts = self.law.draw(rng, _BLOCK)
         expected = self._expected_rewards_at(number * _BLOCK + np.arange(_BLOCK), contexts)
         rewards = (rng.random(expected.shape, dtype=np.float32) < expected).astype(np.float64)
-        return Batch(contexts, rewards, reference_rewards=expected.max(axis=1), scored_rewards=expected)
+        return Batch(contexts, rewards, comparator_rewards=expected.max(axis=1), scored_rewards=expected)
 
 
 class StationaryWorld(SyntheticWorld):

@@ -18,8 +18,8 @@ class Batch(NamedTuple):
     """Zeros and ones, (events, n_variables): what a policy sees."""
     rewards: NDArray[np.float64]
     """The reward that each action would earn, (events, n_actions): a policy sees the chosen one."""
-    reference_rewards: NDArray[np.float64]
-    """The reward of the reference policy on each event, (events,): regret is counted against it."""
+    comparator_rewards: NDArray[np.float64]
+    """The reward of the comparator, the policy that regret is counted against, on each event: (events,)."""
     scored_rewards: NDArray[np.float64]
     """Values of the actions for regret, (events, n_actions): the expected rewards where the world knows them."""
 

@@ -178,6 +178,15 @@ def test_a_folder_from_before_numbers_were_ordered_keeps_its_bins(tmp_path: Path
             adopt(make_project(tmp_path, context=features | {"age": wrong}, forest=forest), identity)
 
 
+def test_a_project_and_a_folder_may_have_the_name_that_a_parameter_had_before(tmp_path: Path) -> None:
+    old, new = ({"growth": {"rule": "Elimination", name: "path"}} for name in ("remaining", "remaining_actions"))
+    identity = StorageIdentity.of(make_project(tmp_path, forest=new).settings)
+    assert identity.settings.forest["growth"]["remaining_actions"] == "path"
+    assert adopt(make_project(tmp_path, forest=old), identity) == identity
+    text = identity.to_text().replace('"remaining_actions"', '"remaining"')
+    assert adopt(make_project(tmp_path, forest=new), StorageIdentity.from_text(text)).to_text() == text
+
+
 def test_a_new_folder_keeps_numbers_in_order(tmp_path: Path) -> None:
     project = make_project(tmp_path, context={"age": NumericFeature()})
     identity = StorageIdentity.from_text(StorageIdentity.of(project.settings).to_text())

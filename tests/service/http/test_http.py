@@ -315,7 +315,7 @@ def test_an_unknown_feature_is_refused_with_the_nearest_name_alone_and_in_a_batc
     wrong, before = body | {"context": CONTEXT | {"agee": 1}}, service.state()
     error = service.post(path, wrong, expect=422)["error"]
     assert (error["code"], error["path"]) == ("invalid_request", "$.context.agee")
-    assert "did you mean 'age'?" in error["message"]
+    assert "did you mean 'age'? Got 1 instead." in error["message"]
     items = next(iter(service.post(f"{path}/batch", {"events": [wrong, wrong]}).values()))
     assert [item["error"]["path"] for item in items] == [f"$.events[{number}].context.agee" for number in range(2)]
     assert all("did you mean 'age'?" in item["error"]["message"] for item in items)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from html import escape
-from pathlib import Path
 
+from bandit_forest.atomic import write_text
 from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
 from bandit_forest.evaluation.report.figures import figures
 
@@ -52,7 +52,7 @@ def write_report(evaluation: Evaluation, path: str | os.PathLike[str], *, title:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>{body}</body></html>\n'
     )
-    Path(path).write_text(page, encoding="utf-8")
+    write_text(path, page)
 
 
 def _findings(evaluation: Evaluation) -> str:

@@ -7,9 +7,9 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from bandit_forest.atomic import replacing
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.features import action_features, known_of, rows_of, tag_of
@@ -40,10 +40,10 @@ def write_dsjson(log: Source, path: str | os.PathLike[str], *, progress: Callabl
         Called with the number of events read so far, every now and then.
     """
     n_written = n_read = 0
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+    with replacing(path) as stream:
         for batch in log.batches():
             for event in _events(rewarded(batch), n_written):
-                file.write(f"{json.dumps(event, ensure_ascii=False, allow_nan=False)}\n")
+                stream.write(f"{json.dumps(event, ensure_ascii=False, allow_nan=False)}\n".encode())
                 n_written += 1
             n_read += len(batch)
             if progress is not None:

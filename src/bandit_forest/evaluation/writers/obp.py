@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bandit_forest.atomic import replacing
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.writers.events import of_fixed_actions, rewarded
@@ -36,8 +37,8 @@ def write_obp(log: Source, path: str | os.PathLike[str]) -> int:
     n_events = len(joined["action"])
     arrays: dict[str, Any] = {"n_rounds": n_events, "n_actions": len(log.action_names), **joined}
     arrays |= {name: value for name, value in names.items() if value.size}
-    with open(path, "wb") as file:  # noqa: PTH123, so that NumPy adds no ending to the name
-        np.savez(file, **arrays)
+    with replacing(path) as stream:
+        np.savez(stream, **arrays)
     return n_events
 
 

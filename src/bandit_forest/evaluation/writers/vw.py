@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
+from bandit_forest.atomic import replacing
 from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.features import action_features, escape, known_of, rows_of, tag_of
@@ -36,10 +36,10 @@ def write_vw(log: Source, path: str | os.PathLike[str], *, progress: Callable[[i
         Called with the number of events read so far, every now and then.
     """
     n_written = n_read = 0
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+    with replacing(path) as stream:
         for batch in log.batches():
             lines = vw_lines(rewarded(batch))
-            file.writelines(f"{line}\n" for line in lines)
+            stream.writelines(f"{line}\n".encode() for line in lines)
             n_written, n_read = n_written + len(lines), n_read + len(batch)
             if progress is not None:
                 progress(n_read)

@@ -17,7 +17,7 @@ WORDS = "remaining / estimate / draw / quorum / test interval"
 class Reading(NamedTuple):
     """One way to read section 5 of the paper."""
 
-    remaining: Remaining
+    remaining_actions: Remaining
     """Actions that remain while a path still selects its variable."""
     estimate: Estimate
     """Divisor of the sum of rewards over propensities."""
@@ -31,12 +31,12 @@ class Reading(NamedTuple):
     @property
     def name(self) -> str:
         """The name of its settings."""
-        return f"{self.remaining}-{self.estimate}-{self.draw}-{self.quorum:g}-{self.test_interval}"
+        return f"{self.remaining_actions}-{self.estimate}-{self.draw}-{self.quorum:g}-{self.test_interval}"
 
     @property
     def label(self) -> str:
         """Its name in tables and figures."""
-        words = (self.remaining, self.estimate, self.draw, f"{self.quorum:g}", f"{self.test_interval} visits")
+        words = (self.remaining_actions, self.estimate, self.draw, f"{self.quorum:g}", f"{self.test_interval} visits")
         return " / ".join(words)
 
     @property
@@ -44,7 +44,7 @@ class Reading(NamedTuple):
         """The paper's forest that follows it."""
         growth = Elimination(
             tolerance=(0.4, 0.8),
-            remaining=self.remaining,
+            remaining_actions=self.remaining_actions,
             estimate=self.estimate,
             test_interval=self.test_interval,
         )

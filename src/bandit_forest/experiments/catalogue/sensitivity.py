@@ -23,7 +23,7 @@ class Kind(NamedTuple):
 
 def single_tree(estimate: Estimate, *, test_interval: int, tolerance: float = 0.6) -> Made:
     """Describe a single tree; 0.6 is the middle of the range from which the nodes of a forest draw."""
-    growth = Elimination(tolerance=tolerance, remaining="path", estimate=estimate, test_interval=test_interval)
+    growth = Elimination(tolerance=tolerance, remaining_actions="path", estimate=estimate, test_interval=test_interval)
     return Made(name="BanditTree", parameters={"growth": growth})
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bandit_forest.atomic import replacing
-from bandit_forest.experiments.files import write_text
+from bandit_forest.atomic import replacing, write_text
 from bandit_forest.experiments.report.closeness import closeness_lines, closeness_markdown
 from bandit_forest.experiments.report.figures import draw_figure, render
 from bandit_forest.experiments.report.page import make_page

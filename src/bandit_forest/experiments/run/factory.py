@@ -98,8 +98,8 @@ def all_parameters(made: Made) -> dict[str, Any]:
 
     Examples
     --------
-    >>> all_parameters(Made(name="Banditron", parameters={"exploration": 0.1}))
-    {'exploration': 0.1}
+    >>> all_parameters(Made(name="Banditron", parameters={"exploration_rate": 0.1}))
+    {'exploration_rate': 0.1}
     """
     maker = _MODELS.get(made.name) or _POLICIES[made.name]
     left_out = {"n_variables", "n_actions", "thresholds", "seed", "variable_names", "action_names"}

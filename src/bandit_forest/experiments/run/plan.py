@@ -15,8 +15,8 @@ from bandit_forest.experiments.catalogue import Experiment, Setting
 from bandit_forest.experiments.comparator.fitted import fitted_file
 from bandit_forest.experiments.comparator.models import Model, RandomForest
 from bandit_forest.experiments.comparator.rewards import read_rewards, rewards_file
+from bandit_forest.experiments.run.comparator_sums import ComparatorSums
 from bandit_forest.experiments.run.factory import make_model
-from bandit_forest.experiments.run.known_sums import KnownSums
 from bandit_forest.experiments.run.tasks import FitForest, KeptTask, PlayComparator, PlayTrial
 from bandit_forest.experiments.run.trial import row_points
 from bandit_forest.worlds.datasets import Dataset
@@ -59,7 +59,7 @@ class Plan:
     """The results file."""
     finished: Collection[tuple[str, int]]
     """Names and seeds of the trials that are in the results file."""
-    known_sums: KnownSums
+    comparator_sums: ComparatorSums
 
     def stages(self) -> Iterator[Stage]:
         """Yield the stages in their order; only what unfinished trials need is in them."""
@@ -113,7 +113,7 @@ class Plan:
         """Return the reward of the comparator up to each row, which an earlier stage or another run has told."""
         file = self._comparator_file(world, seed)
         if file is None:
-            return self.known_sums.get((world, seed))
+            return self.comparator_sums.get((world, seed))
         rewards = read_rewards(file, self.n_events)
         assert rewards is not None
         sums: NDArray[np.float64] = np.cumsum(rewards, dtype=np.float64)[np.array(row_points(self.n_events)) - 1]
@@ -122,7 +122,7 @@ class Plan:
     def _comparator_file(self, world: str, seed: int) -> Path | None:
         """Return the file of the comparator's rewards; None where nobody needs them."""
         dataset = self.datasets.get(world)
-        if dataset is None or (world, seed) in self.known_sums:
+        if dataset is None or (world, seed) in self.comparator_sums:
             return None
         return rewards_file(fitted_file(COMPARATOR, dataset), seed)
 

@@ -162,6 +162,7 @@ def _add(records: Records, record: dict[str, Any]) -> None:
         records.run = records.run or content
         _require(_difference(records.run, content) is None, "it is of another run")
     elif kind == "setting":
+        content = _with_current_names(content)
         before = records.settings.setdefault(content["name"], content)
         _require(_deciding(before) == _deciding(content), "the setting differs from an earlier one of its name")
     elif kind == "session":
@@ -176,6 +177,22 @@ def _add(records: Records, record: dict[str, Any]) -> None:
         records.seconds.setdefault((content["setting"], content["seed"]), float(content["seconds"]))
     else:
         _require(False, f"'{kind}' is not a kind of record")
+
+
+def _with_current_names(setting: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a setting with the names that its policy's parameters have now."""
+    policy = setting["policy"]
+    if "parameters" not in policy:
+        return setting
+    parameters: dict[str, Any] = {}
+    for name, value in policy["parameters"].items():
+        if isinstance(value, float) and name in ("exploration", "member_exploration"):  # not a rule
+            parameters[f"{name}_rate"] = value
+        elif isinstance(value, str) and name == "growth":
+            parameters[name] = value.replace(" remaining=", " remaining_actions=")
+        else:
+            parameters[name] = value
+    return setting | {"policy": policy | {"parameters": parameters}}
 
 
 def _require(is_right: bool, otherwise: str) -> None:

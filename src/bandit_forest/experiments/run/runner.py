@@ -10,8 +10,8 @@ from bandit_forest.distributed.local import Local
 from bandit_forest.distributed.tasks import Launcher, Update, ignore
 from bandit_forest.errors import refuse
 from bandit_forest.experiments.catalogue import Experiment, Setting
+from bandit_forest.experiments.run.comparator_sums import comparator_sums
 from bandit_forest.experiments.run.description import describe_run, describe_session, describe_setting
-from bandit_forest.experiments.run.known_sums import known_sums
 from bandit_forest.experiments.run.plan import COMPARATOR, Plan, Stage
 from bandit_forest.experiments.run.records import open_run, results_file
 from bandit_forest.validation import check_int
@@ -79,7 +79,7 @@ def run_experiment(
         data=None if data is None else Path(data),
         file=file,
         finished=records.trials.keys(),
-        known_sums=known_sums(Path(out), run),
+        comparator_sums=comparator_sums(Path(out), run),
     )
     for stage in plan.stages():
         on_update = ignore if watch is None else watch(stage)

@@ -83,7 +83,7 @@ def play_trial(
         reward += float(played.rewards.sum())
         if comparator_sums is None:
             scored = batch.scored_rewards[np.arange(len(played.actions)), played.actions]
-            regret += float((batch.reference_rewards - scored).sum())
+            regret += float((batch.comparator_rewards - scored).sum())
         elif n_played in points:
             regret = float(comparator_sums[points.index(n_played)]) - reward
         progress(n_played, reward / n_played)

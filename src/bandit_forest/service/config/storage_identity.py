@@ -13,6 +13,7 @@ from bandit_forest.bandit.features.kinds import CategoricalFeature, Feature, Num
 from bandit_forest.bandit.pairs.settings import PairBanditSettings
 from bandit_forest.bandit.settings import BanditSettings
 from bandit_forest.errors import InvalidArgumentError, shown
+from bandit_forest.forest.rule_codec import current_names
 from bandit_forest.service.config.project import Project
 
 __all__ = ["StorageIdentity", "adopt", "check_saved"]
@@ -108,8 +109,8 @@ def _compared(project: Project, stored: BanditSettings | PairBanditSettings) -> 
     ]
     if isinstance(stored, BanditSettings) and project.actions is not None and project.actions.capacity is not None:
         compared.append(("capacity", project.actions.capacity, stored.capacity))
-    plain = json.loads(json.dumps(project.forest))
-    compared += [("forest", plain, _common(stored.forest, plain))]
+    plain = current_names(json.loads(json.dumps(project.forest)))
+    compared += [("forest", plain, _common(current_names(stored.forest), plain))]
     return compared
 
 

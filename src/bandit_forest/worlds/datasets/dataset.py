@@ -60,7 +60,7 @@ class Dataset:
         return unpack(self.words, self.n_variables)
 
     def world(
-        self, *, noise: float = 0.05, reference: Callable[[NDArray[np.uint8]], ArrayLike] | None = None
+        self, *, noise: float = 0.05, comparator: Callable[[NDArray[np.uint8]], ArrayLike] | None = None
     ) -> Classification:
         """Play the data set as a bandit; the parameters are those of `Classification`."""
         return Classification(
@@ -69,6 +69,6 @@ class Dataset:
             n_variables=self.n_variables,
             n_actions=self.n_actions,
             noise=noise,
-            reference=reference,
+            comparator=comparator,
             name=self.name,
         )

@@ -15,7 +15,7 @@ from bandit_forest.worlds.datasets.adult import ACTIONS as OCCUPATIONS
 from bandit_forest.worlds.datasets.census1990 import PART
 from bandit_forest.worlds.packing import pack, unpack
 
-REAL = Path(__file__).parents[3] / "shared" / "data"
+REAL = Path(__file__).parents[4] / "shared" / "data"
 
 
 def needs(*names: str) -> pytest.MarkDecorator:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from bandit_forest.experiments.run.records import read_records, result_files
 
-__all__ = ["KnownSums", "known_sums"]
+__all__ = ["ComparatorSums", "comparator_sums"]
 
-KnownSums = dict[tuple[str, int], NDArray[np.float64]]
-"""Known sums by data set and seed: the comparator's reward, summed up to each point of the run."""
+ComparatorSums = dict[tuple[str, int], NDArray[np.float64]]
+"""Sums by data set and seed: the comparator's reward, summed up to each point of the run."""
 
 
-def known_sums(out: Path, run: dict[str, Any]) -> KnownSums:
+def comparator_sums(out: Path, run: dict[str, Any]) -> ComparatorSums:
     """Return the comparator's rewards in all trials of a folder that were played as those of a run will be.
 
     Parameters
@@ -26,7 +26,7 @@ def known_sums(out: Path, run: dict[str, Any]) -> KnownSums:
     run
         Description of the run that is to be started.
     """
-    sums: KnownSums = {}
+    sums: ComparatorSums = {}
     for path in result_files(out) if run["data"] else ():
         records = read_records(path)
         if records.run is None or any(records.run[name] != run[name] for name in ("points", "comparator")):
