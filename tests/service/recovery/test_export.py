@@ -9,10 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from projects import Clock, context, make_project, opened
 
+from bandit_forest import Bandit
 from bandit_forest.errors import InvalidArgumentError
 from bandit_forest.evaluation.readers import read_export
-from bandit_forest.service.config.tables import RewardRule
+from bandit_forest.service.config.tables import Actions, RewardRule
 from bandit_forest.service.recovery.export import export_journal
+from bandit_forest.service.recovery.start import begin_from
 
 EXPIRED_AT = 1_000_101.0
 
@@ -59,6 +61,25 @@ def test_decisions_have_the_version_of_the_model(tmp_path: Path) -> None:
     assert {row["event_id"]: row["model_version"] for row in rows[1:]} == versions
     (log,) = read_export(tmp_path / "events.parquet").batches()
     assert log.versions.tolist() == [None, 1, 2, 3, 4, 5]
+
+
+def test_versions_go_on_from_the_bandit_that_a_folder_begins_with(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "data", actions=Actions(names=("a", "b", "c")))
+    bandit = Bandit.from_settings(project.settings)
+    for name in project.action_names:
+        bandit.add_action(name)
+    for number in range(12):
+        bandit.learn(bandit.decide(context(number)), reward=1.0)
+    bandit.save(tmp_path / "learned.bandit")
+    begin_from(project, tmp_path / "learned.bandit")
+    with opened(project) as decider:
+        told = [decider.decide(context(number), event_id=f"e{number}") for number in range(2)]
+        decider.reward("e0", 1.0)
+        told.append(decider.decide(context(), event_id="e2"))
+    assert [decided.model_version for decided in told] == [12, 12, 13]
+    export_journal(project, tmp_path / "events.parquet")
+    rows = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    assert {row["event_id"]: row["model_version"] for row in rows} == {"e0": 12, "e1": 12, "e2": 13}
 
 
 def test_all_that_were_enabled_are_available(tmp_path: Path) -> None:

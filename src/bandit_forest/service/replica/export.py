@@ -14,8 +14,11 @@ from bandit_forest.service.replica.store import Database
 __all__ = ["read_events"]
 
 
-def read_events(project: Project) -> Iterator[Entry]:
-    """Yield what was decided and how it ended, as the entries of a journal; events that ended first come first."""
+def read_events(project: Project) -> Iterator[tuple[Entry, int]]:
+    """Yield what was decided and how it ended, as the entries of a journal; events that ended first come first.
+
+    With each comes the version of the model that decided its event.
+    """
     database = Database(project.storage)
     try:
         available = _available_by_version(database)
@@ -24,10 +27,10 @@ def read_events(project: Project) -> Iterator[Entry]:
             forest = (row.forest_action, row.forest_propensity, row.forest_value)
             entry = Entry(seq, decided, *chosen, None, row.context, row.available or available(row), *forest)
             if row.kind == DECIDE:
-                yield entry
+                yield entry, row.model_version
             if outcome is not None and ended is not None:
                 end = Entry(seq, ended, outcome.kind, row.event_id) if row.kind == DECIDE else entry
-                yield end._replace(reward=outcome.reward)
+                yield end._replace(reward=outcome.reward), row.model_version
     finally:
         database.close()
 
