@@ -142,13 +142,26 @@ def learn(
         if encoder is not None or launcher is not None:
             given, value = ("launcher", launcher) if encoder is None else ("encoder", str(encoder))
             refuse(given, "learn", "left out for a log with offers", value)
-        pairs = PairBandit(reward_range=source.reward_range, seed=seed, forest={"n_trees": trees})
+        pairs = PairBandit(
+            reward_range=source.reward_range,
+            context_features=first.kinds.context or None,
+            action_features=first.kinds.action or None,
+            seed=seed,
+            forest={"n_trees": trees},
+        )
         _learn_along(console, source, pairs, None, out)
     elif encoder is None and first.contexts is None:
         names = list(source.action_names)
-        bandit = Bandit(actions=names, reward_range=source.reward_range, seed=seed, forest={"n_trees": trees})
+        bandit = Bandit(
+            actions=names,
+            reward_range=source.reward_range,
+            features=first.kinds.context or None,
+            seed=seed,
+            forest={"n_trees": trees},
+        )
         policy = FeaturePolicy(bandit, source)
-        bandit.fit(policy.columns(first))
+        if bandit.policy is None:
+            bandit.fit(policy.columns(first))
         if launched is None:
             _learn_along(console, source, bandit, None, out)
         else:

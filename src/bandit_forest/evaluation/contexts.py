@@ -47,15 +47,16 @@ class Contexts:
             return log.contexts
         features = _encodable(log.features or {}) if self._is_fresh else log.features
         if features and self._encoder is None and not self._is_bare:
-            self._fit(features)
+            self._fit(features, log.kinds.context)
         if not features or self._encoder is None:
             return np.empty((len(log), 0), dtype=np.uint8)
         self.thresholds = self._encoder.thresholds
         return encoded(features, self._encoder, len(log))
 
-    def _fit(self, features: Features) -> None:
+    def _fit(self, features: Features, kinds: Mapping[str, str]) -> None:
+        categories = {name: "categorical" for name in features if kinds.get(name) == "categorical"}
         try:
-            self._encoder = ContextEncoder().fit(features)
+            self._encoder = ContextEncoder(columns=categories).fit(features)
         except InvalidArgumentError as error:
             if error.parameter != "columns" or "columns" in features:
                 raise

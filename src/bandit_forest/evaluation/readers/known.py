@@ -18,11 +18,13 @@ from bandit_forest.evaluation.log import BATCH_SIZE, Log, Offered
 from bandit_forest.evaluation.readers.columns import Columns
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import existing, names_of
+from bandit_forest.evaluation.readers.notes import kind_in
 from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv, read_parquet
 
 __all__ = ["read_export", "read_open_bandit"]
 
 _AVAILABLE, _OFFERED, _PROPENSITIES = "available_actions", "offered", "propensities"
+_ACTION = "action."  # how the columns with features of the action that was taken begin
 
 
 def read_export(
@@ -116,6 +118,10 @@ class OfferedExport(ParquetTable):
             path, columns=columns, actions=places, reward_range=reward_range, others=(_AVAILABLE, _OFFERED)
         )
         self.n_events = len(sizes)
+        fields = open_parquet(path).schema_arrow
+        kinds = {field.name.removeprefix(_ACTION): kind_in(field) for field in fields if field.name.startswith(_ACTION)}
+        known = {name: kind for name, kind in kinds.items() if kind is not None}
+        self.kinds = self.kinds._replace(action=known if len(known) == len(kinds) else {})
 
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
         """Return the events from the first to the last, in batches."""

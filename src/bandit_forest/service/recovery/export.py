@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from bandit_forest.evaluation.writers.export import write_events
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, REWARDED, WAITING
 from bandit_forest.service.domain.offers import OfferRecord
+from bandit_forest.service.domain.state import State
 from bandit_forest.service.journal.entries import (
     ADD,
     DECIDE,
@@ -56,14 +58,19 @@ def export_journal(
     path
         The file to write.
     entries
-        Entries of the journal with the version of the model before each, where it is not in the storage folder.
+        Entries of the journal with the version of the model before each, where it is not in the storage folder. They
+        may be read several times.
     """
-    folder = project.storage.folder
+    folder, read = project.storage.folder, _offered if project.is_offered else _fixed
     if entries is None:
-        entries = _entries(project)
+        journal_end(folder)
+        first = open_folder(project).empty_state()
+
+    def events() -> Iterator[dict[str, Any]]:
+        return _events(_entries(folder, first) if entries is None else entries, read)
+
     try:
-        read = _offered if project.is_offered else _fixed
-        return write_events(_events(entries, read), project.context, path, offered=project.offered)
+        return write_events(events, project.context, path, offered=project.offered)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error
 
@@ -119,13 +126,10 @@ def with_available(entries: Iterable[Entry], states: Mapping[str, str]) -> Itera
         yield entry._replace(available=enabled.text) if is_open else entry
 
 
-def _entries(project: Project) -> Iterator[tuple[Entry, int]]:
-    """Return the entries of a journal from the first one on, with the version of the model before each."""
-    folder = project.storage.folder
-    journal_end(folder)
-    first = open_folder(project).empty_state()
+def _entries(folder: Path, first: State) -> Iterator[tuple[Entry, int]]:
+    """Return the entries of a journal with the version of the model before each; `first` is the state before all."""
     entries = read_entries(folder)
-    if not project.is_offered:
+    if not first.project.is_offered:
         entries = with_available(entries, first.bandit.registry.states)
     return _with_versions(entries, first.learner.version)
 
