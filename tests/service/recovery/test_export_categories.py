@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -160,13 +161,15 @@ def test_offered_actions_have_their_categories(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_an_export_with_moments_is_evaluated(tmp_path: Path) -> None:
-    project = make_project(tmp_path / "data", context={"seen": TimeFeature(), "member": BooleanFeature()})
+    project = make_project(tmp_path / "data", context={"seen": TimeFeature(missing=True), "member": BooleanFeature()})
+    begin = datetime(2026, 1, 1)
+    items = [{"seen": (begin + number * timedelta(minutes=17)).isoformat(), "member": True} for number in range(2200)]
     with opened(project) as decider:
-        for number in range(200):
-            seen = f"2026-01-{1 + number % 28:02d}T{number % 24:02d}:{number % 60:02d}:{number % 7:02d}"
-            decided = decider.decide({"seen": seen, "member": True}, event_id=f"e{number}")
+        for number, given in enumerate([{"member": True}, *items]):
+            decided = decider.decide(given, event_id=f"e{number}")
             decider.reward(f"e{number}", float(decided.action == "a"))
         decider.state.bandit.save(tmp_path / "service.bandit")
     export_journal(project, tmp_path / "events.parquet")
     bandit = Bandit.load(tmp_path / "service.bandit")
-    assert evaluate(read_export(tmp_path / "events.parquet"), [as_it_stands(bandit)]).n_events == 200
+    evaluation = evaluate(read_export(tmp_path / "events.parquet"), [as_it_stands(bandit, name="service")])
+    assert evaluation.n_events == 2201  # moments that are all different are no identifier
