@@ -47,8 +47,8 @@ Column = Annotated[
 Action = Annotated[
     list[str] | None, typer.Option(help="Name of an action, in their order; else as in the file. Repeatable.")
 ]
-Low = Annotated[float, typer.Option(help="Least possible reward.")]
-High = Annotated[float, typer.Option(help="Largest possible reward.")]
+Low = Annotated[float | None, typer.Option(help="Least possible reward; else as a Parquet file tells, or 0.")]
+High = Annotated[float | None, typer.Option(help="Largest possible reward; else as a Parquet file tells, or 1.")]
 Encoder = Annotated[
     Path | None, typer.Option(help="JSON of a ContextEncoder; else the file beside the forest, NAME.encoder.json.")
 ]
@@ -71,8 +71,8 @@ def evaluate(
     format: Format = None,
     column: Column = None,
     action: Action = None,
-    reward_low: Low = 0.0,
-    reward_high: High = 1.0,
+    reward_low: Low = None,
+    reward_high: High = None,
     encoder: Encoder = None,
     confidence: Annotated[float, typer.Option(help="Confidence level of all intervals.")] = 0.95,
     json_: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
@@ -86,7 +86,12 @@ def evaluate(
     if report is not None:
         _check_folder(report, "report")
     source = open_log(
-        log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
+        log,
+        format=format,
+        columns=column or (),
+        actions=action or (),
+        reward_low=reward_low,
+        reward_high=reward_high,
     )
     known = None if encoder is None else _read_encoder(encoder)
     targets = [open_policy(text, encoder=known) for text in policy]
@@ -115,8 +120,8 @@ def learn(
     format: Format = None,
     column: Column = None,
     action: Action = None,
-    reward_low: Low = 0.0,
-    reward_high: High = 1.0,
+    reward_low: Low = None,
+    reward_high: High = None,
     encoder: Encoder = None,
     trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 32,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
@@ -132,7 +137,12 @@ def learn(
     console = Console()
     _check_folder(out, "out")
     source = open_log(
-        log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
+        log,
+        format=format,
+        columns=column or (),
+        actions=action or (),
+        reward_low=reward_low,
+        reward_high=reward_high,
     )
     first = next(iter(source.batches()), None)
     if first is None:

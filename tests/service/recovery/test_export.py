@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import pytest
 from projects import Clock, context, make_project, opened
 
 from bandit_forest import Bandit
+from bandit_forest.cli import main
 from bandit_forest.errors import InvalidArgumentError
-from bandit_forest.evaluation.readers import read_export
+from bandit_forest.evaluation.opening import open_log
+from bandit_forest.evaluation.readers import read_export, read_parquet
+from bandit_forest.evaluation.writers import write_parquet
 from bandit_forest.service.config.tables import Actions, RewardRule
 from bandit_forest.service.recovery.export import export_journal
 from bandit_forest.service.recovery.start import begin_from
@@ -132,3 +136,31 @@ def test_whole_numbers_of_any_size_are_exported(tmp_path: Path) -> None:
             decider.decide(context() | {"age": age})
     export_journal(project, tmp_path / "events.parquet")
     assert pq.read_table(tmp_path / "events.parquet")["context.age"].to_pylist() == [2.0**53, 2.0**64]
+
+
+def test_an_export_tells_its_range_of_rewards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    project = make_project(tmp_path / "data", reward=RewardRule(low=-1, high=250))
+    with opened(project) as decider:
+        for number in range(20):
+            decider.decide(context(number), event_id=f"e{number}")
+            decider.reward(f"e{number}", number * 12)
+    file, again, plain = (tmp_path / f"{name}.parquet" for name in ("events", "again", "plain"))
+    export_journal(project, file)
+    assert read_export(file).reward_range == (-1.0, 250.0)
+    assert read_parquet(file).reward_range == (-1.0, 250.0)
+    write_parquet(read_export(file, reward_range=(-5, 300)), again)  # what is given counts
+    assert read_export(again).reward_range == (-5.0, 300.0)
+    table = pq.read_table(again)
+    pq.write_table(table.replace_schema_metadata(None), plain)
+    assert read_export(plain).reward_range == (0.0, 1.0)
+    pq.write_table(table.replace_schema_metadata({"bandit_forest.reward_range": "wide"}), plain)
+    with pytest.raises(InvalidArgumentError, match=r"'reward_range' of plain.parquet must be two finite numbers"):
+        read_export(plain)
+    assert open_log(file, reward_high=400).reward_range == (-1.0, 400.0)
+    monkeypatch.setattr(sys, "argv", ["bandit-forest", "evaluate", str(file), "--policy", "uniform"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--reward-high", "9"])
+    with pytest.raises(SystemExit, match=r"'reward' of events.parquet, row 2 must be in \[-1, 9\], or NaN; another"):
+        main()

@@ -31,7 +31,7 @@ def read_export(
     path: str | os.PathLike[str],
     *,
     actions: Sequence[str] | None = None,
-    reward_range: tuple[float, float] = (0.0, 1.0),
+    reward_range: tuple[float, float] | None = None,
 ) -> ParquetTable:
     """Return the log in a Parquet file of `bandit-forest export` or `write_parquet`.
 
@@ -45,7 +45,7 @@ def read_export(
     actions
         Names of the actions; those of the file when None, taken or available.
     reward_range
-        The least and the largest possible reward, as in the project file.
+        The least and the largest possible reward; when None, those that the file tells, else 0 and 1.
     """
     names = open_parquet(path).schema_arrow.names
     is_offered = _OFFERED in names
@@ -106,7 +106,9 @@ def read_open_bandit(
 class OfferedExport(ParquetTable):
     """Reader of the export of a service whose events offer their actions; see `read_export`."""
 
-    def __init__(self, path: str | os.PathLike[str], *, columns: Columns, reward_range: tuple[float, float]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, columns: Columns, reward_range: tuple[float, float] | None
+    ) -> None:
         sizes = [
             len(actions)
             for batch in open_parquet(path).iter_batches(columns=[_AVAILABLE])

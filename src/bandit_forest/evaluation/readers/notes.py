@@ -11,9 +11,9 @@ from bandit_forest.bandit.features.kinds import KINDS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["as_json", "feature_notes", "holds_json", "kind_in"]
+__all__ = ["as_json", "feature_notes", "holds_json", "kind_in", "range_in", "range_notes"]
 
-_KIND, _JSON = b"bandit_forest.kind", b"bandit_forest.json"
+_KIND, _JSON, _RANGE = b"bandit_forest.kind", b"bandit_forest.json", b"bandit_forest.reward_range"
 
 
 def feature_notes(kind: str | None, *, is_json: bool = False) -> dict[bytes, bytes]:
@@ -46,6 +46,19 @@ def holds_json(field: pa.Field) -> bool:
     return _JSON in _notes(field)
 
 
-def _notes(noted: Any) -> Mapping[bytes, bytes]:
-    """Return the metadata of a column."""
+def range_notes(reward_range: tuple[float, float]) -> dict[bytes, bytes]:
+    """Return the metadata of a file whose rewards are in a range."""
+    return {_RANGE: json.dumps(reward_range).encode()}
+
+
+def range_in(schema: pa.Schema) -> Any:
+    """Return the range of rewards that a file tells, to be checked; [0, 1] where it tells none."""
+    try:
+        return json.loads(_notes(schema).get(_RANGE, b"[0.0, 1.0]"))
+    except ValueError:
+        return None
+
+
+def _notes(noted: pa.Field | pa.Schema) -> Mapping[bytes, bytes]:
+    """Return the metadata of a column or a file."""
     return noted.metadata or {}

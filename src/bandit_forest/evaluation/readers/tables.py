@@ -20,7 +20,7 @@ from bandit_forest.evaluation.log import BATCH_SIZE, FeatureKinds, Log
 from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name, names_in
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import FileSource, existing, names_of
-from bandit_forest.evaluation.readers.notes import holds_json, kind_in
+from bandit_forest.evaluation.readers.notes import holds_json, kind_in, range_in
 
 __all__ = ["CsvTable", "ParquetTable", "open_parquet", "read_csv", "read_frame", "read_parquet"]
 
@@ -96,7 +96,7 @@ def read_parquet(
     *,
     columns: Columns = _DEFAULT,
     actions: Sequence[str] | None = None,
-    reward_range: tuple[float, float] = (0.0, 1.0),
+    reward_range: tuple[float, float] | None = None,
 ) -> ParquetTable:
     """Return the log in a Parquet file, one row per event.
 
@@ -109,7 +109,7 @@ def read_parquet(
     actions
         Names of the actions; those of the file when None, taken or available.
     reward_range
-        The least and the largest possible reward.
+        The least and the largest possible reward; when None, those that the file tells, else 0 and 1.
     """
     return ParquetTable(path, columns=columns, actions=actions, reward_range=reward_range)
 
@@ -174,12 +174,12 @@ class ParquetTable(FileSource):
         *,
         columns: Columns,
         actions: Sequence[str] | None,
-        reward_range: tuple[float, float],
+        reward_range: tuple[float, float] | None,
         others: Sequence[str] = (),
     ) -> None:
-        super().__init__(path, reward_range=reward_range)
-        file = open_parquet(self.path)
+        file = open_parquet(path)
         schema = file.schema_arrow
+        super().__init__(path, reward_range=range_in(schema) if reward_range is None else reward_range)
         self._reader = TableReader(columns, schema.names, self.path.name)
         self._json = frozenset(field.name for field in schema if holds_json(field))
         known = {field.name: kind for field in schema if (kind := kind_in(field)) is not None}

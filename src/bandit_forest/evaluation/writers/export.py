@@ -18,7 +18,7 @@ from bandit_forest.bandit.features.kinds import (
     NumericFeature,
 )
 from bandit_forest.errors import MissingExtraError
-from bandit_forest.evaluation.readers.notes import as_json, feature_notes
+from bandit_forest.evaluation.readers.notes import as_json, feature_notes, range_notes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +35,7 @@ def write_events(
     features: Mapping[str, Feature],
     path: str | os.PathLike[str],
     *,
+    reward_range: tuple[float, float],
     offered: Mapping[str, Feature] | None = None,
 ) -> int:
     """Write events as a Parquet file, whole or not at all; return the number of rows written.
@@ -52,6 +53,8 @@ def write_events(
         Features of the context.
     path
         The file to write.
+    reward_range
+        The least and the largest possible reward, which the file tells its readers.
     offered
         Features of actions, where each event has its own. Then `chosen` is a mapping of those of the action that was
         taken, which becomes one column `action.NAME` per feature, and `propensities` and `offered` are columns too.
@@ -65,7 +68,8 @@ def write_events(
     if offered is not None:
         sides.insert(0, _Side("action", "chosen", offered))
     while True:
-        schema, n_rows, rows = _schema(sides, is_offered=offered is not None), 0, (_row(one, sides) for one in events())
+        schema = _schema(sides, is_offered=offered is not None).with_metadata(range_notes(reward_range))
+        rows, n_rows = (_row(event, sides) for event in events()), 0
         with suppress(_OtherCategoriesError), replacing(path) as stream, pq.ParquetWriter(stream, schema) as writer:
             while group := list(islice(rows, _ROWS)):
                 writer.write_table(pa.Table.from_pylist(group, schema=schema))

@@ -12,7 +12,7 @@ from bandit_forest.atomic import replacing
 from bandit_forest.errors import MissingExtraError
 from bandit_forest.evaluation.features import listed
 from bandit_forest.evaluation.log import Log, Source
-from bandit_forest.evaluation.readers.notes import as_json, feature_notes
+from bandit_forest.evaluation.readers.notes import as_json, feature_notes, range_notes
 from bandit_forest.evaluation.writers.events import of_fixed_actions
 
 __all__ = ["write_parquet"]
@@ -54,13 +54,13 @@ def write_parquet(log: Source, path: str | os.PathLike[str], *, progress: Callab
 
 
 def _table(log: Log, pa: Any) -> Any:
-    """Return a table of Arrow, with what is known of the kinds of features."""
+    """Return a table of Arrow, with what is known of the kinds of features and the range of rewards."""
     table = pa.table(_columns(log, pa))
     for name in log.features or {}:
         place = table.schema.get_field_index(f"context.{name}")
         notes = feature_notes(log.kinds.context.get(name), is_json=name in log.kinds.mixed)
         table = table.set_column(place, table.schema.field(place).with_metadata(notes), table.column(place))
-    return table
+    return table.replace_schema_metadata(range_notes(log.reward_range))
 
 
 def _columns(log: Log, pa: Any) -> dict[str, Any]:

@@ -62,6 +62,7 @@ def export_journal(
         may be read several times.
     """
     folder, read = project.storage.folder, _offered if project.is_offered else _fixed
+    rewards = project.reward.low, project.reward.high
     if entries is None:
         journal_end(folder)
         first = open_folder(project).empty_state()
@@ -70,7 +71,7 @@ def export_journal(
         return _events(_entries(folder, first) if entries is None else entries, read)
 
     try:
-        return write_events(events, project.context, path, offered=project.offered)
+        return write_events(events, project.context, path, reward_range=rewards, offered=project.offered)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error
 
