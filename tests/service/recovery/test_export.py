@@ -13,6 +13,7 @@ from projects import Clock, context, make_project, opened
 from bandit_forest import Bandit
 from bandit_forest.cli import main
 from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.evaluation import column, evaluate
 from bandit_forest.evaluation.opening import open_log
 from bandit_forest.evaluation.readers import read_export, read_parquet
 from bandit_forest.evaluation.writers import write_parquet
@@ -115,6 +116,32 @@ def test_the_shadow_choice_is_a_column(tmp_path: Path) -> None:
     (row,) = pq.read_table(tmp_path / "events.parquet").to_pylist()
     told = (row["action"], row["propensity"], row["forest_action"], row["forest_propensity"], row["forest_value"])
     assert told == ("b", 0.5, *decided[4:7])
+
+
+def test_the_shadow_choice_is_evaluated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    project, file = make_project(tmp_path / "data", mode="shadow"), tmp_path / "events.parquet"
+    with opened(project) as decider:
+        for number in range(40):
+            decided = decider.decide(context(number), action="abc"[number % 3], propensity=1 / 3, event_id=f"e{number}")
+            decider.reward(decided.event_id, float(decided.action == "b"))
+        export_journal(project, file)
+        (log,) = read_export(file).batches()
+        assert log.columns["forest_propensity"][-1] == decided.forest_propensity
+        evaluation = evaluate(log, [column("forest_action")])
+        told = decider.evaluation().policies[0]
+        assert evaluation.estimate("forest_action").value == pytest.approx(told.value)
+        monkeypatch.setattr(sys, "argv", ["bandit-forest", "evaluate", str(file), "--policy", "column:forest_action"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code
+        monkeypatch.setattr(sys, "argv", [*sys.argv[:-1], "column:their_action"])
+        has = "age, city, member, forest_action, forest_propensity, forest_value, event_id"
+        with pytest.raises(SystemExit, match=f"a column of the log, which has {has}. Got 'their_action' instead"):
+            main()
+        decider.learn(context(1), action="b", reward=1, propensity=0.25)
+    export_journal(project, file)
+    with pytest.raises(InvalidArgumentError, match="leave out events without 'forest_action'"):
+        evaluate(read_export(file), [column("forest_action")])
 
 
 def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -19,11 +19,12 @@ from bandit_forest.evaluation.readers.columns import Columns
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import existing, names_of
 from bandit_forest.evaluation.readers.notes import kind_in
-from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv, read_parquet
+from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv
 
 __all__ = ["read_export", "read_open_bandit"]
 
 _AVAILABLE, _OFFERED, _PROPENSITIES = "available_actions", "offered", "propensities"
+_FOREST = ("forest_action", "forest_propensity", "forest_value")  # in shadow mode, what the forest would have done
 _ACTION = "action."  # how the columns with features of the action that was taken begin
 
 
@@ -37,6 +38,12 @@ def read_export(
 
     Where the events of a service offered their actions, the log has these offers. It leaves out events that were
     decided elsewhere, since the file does not have what else they offered.
+
+    The log's `kinds` are those of the features, as `Bandit(features=log.kinds.context)` takes them. In the file, a
+    column of categories that has both texts and whole numbers holds them as JSON.
+
+    Of a service in shadow mode, the log's `columns` have `forest_action`, for `column("forest_action")`, and
+    `forest_propensity` and `forest_value`.
 
     Parameters
     ----------
@@ -59,7 +66,8 @@ def read_export(
         variable_prefix="variable.",
     )
     if not is_offered:
-        return read_parquet(path, columns=columns, actions=actions, reward_range=reward_range)
+        kept = [name for name in _FOREST if name in names]
+        return ParquetTable(path, columns=columns, actions=actions, reward_range=reward_range, kept=kept)
     if actions is not None:
         refuse("actions", "read_export", "None where each event offers its own", actions)
     return OfferedExport(path, columns=columns, reward_range=reward_range)

@@ -176,11 +176,12 @@ class ParquetTable(FileSource):
         actions: Sequence[str] | None,
         reward_range: tuple[float, float] | None,
         others: Sequence[str] = (),
+        kept: Sequence[str] = (),
     ) -> None:
         file = open_parquet(path)
         schema = file.schema_arrow
         super().__init__(path, reward_range=range_in(schema) if reward_range is None else reward_range)
-        self._reader = TableReader(columns, schema.names, self.path.name)
+        self._reader = TableReader(columns, schema.names, self.path.name, kept=kept)
         self._json = frozenset(field.name for field in schema if holds_json(field))
         known = {field.name: kind for field in schema if (kind := kind_in(field)) is not None}
         features = columns.feature_columns(schema.names)
