@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -24,14 +25,12 @@ from bandit_forest.distributed.tasks import Launcher, Update
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.bandits import FeaturePolicy
-from bandit_forest.evaluation.diagnostics import Level
-from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
+from bandit_forest.evaluation.evaluate import Evaluation, shown
 from bandit_forest.evaluation.evaluate import evaluate as evaluate_log
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy
 from bandit_forest.evaluation.progressive import Progressive, learn_along, lessons_of
 from bandit_forest.evaluation.requirements import is_met
-from bandit_forest.evaluation.statistics.estimate import Estimate
 from bandit_forest.forest import BanditForest
 
 __all__ = ["register"]
@@ -229,7 +228,7 @@ def _save(console: Console, policy: Bandit | PairBandit | BanditForest, out: Pat
 
 def _print_along(console: Console, along: Progressive) -> None:
     if along.is_judged:
-        earned, logged = _shown(along.doubly_robust), _shown(along.logged)
+        earned, logged = shown(along.doubly_robust), shown(along.logged)
         console.print(f"While it learned it would have earned {earned}; the log earned {logged}.")
     else:
         told = f"an effective sample of {along.effective:,.0f} events, with {along.rare_rewards:,.1f} rare rewards"
@@ -252,29 +251,18 @@ def _learn_in_shards(console: Console, forest: BanditForest, lessons: Lessons, l
 def _print(console: Console, evaluation: Evaluation) -> None:
     """Print verdicts first, then numbers, then what stands behind them."""
     for name in evaluation.names[1:]:
-        console.print(evaluation.verdict(name), style="bold", soft_wrap=True)
+        console.print(evaluation.verdict(name), style="bold", soft_wrap=True, markup=False)
+    heads, *rows = evaluation.table
     table = Table(box=box.SIMPLE_HEAD)
-    for number, head in enumerate(("policy", "effective", "SNIPS", "gain over logged", "doubly robust", "sequence")):
+    for number, head in enumerate(heads):
         table.add_column(head, justify="right" if number else "left")
-    for name in evaluation.names:
-        size, value = f"{evaluation.effective_sample_size(name):,.0f}", _shown(evaluation.estimate(name))
-        if name == LOGGED:
-            table.add_row(name, size, value, "", "", "")
-        else:
-            low, high = evaluation.sequences[name]
-            gain, robust = evaluation.difference(name), evaluation.estimate(name, "dr")
-            table.add_row(name, size, value, _shown(gain), _shown(robust), f"{low:.3f} to {high:.3f}")
+    for row in rows:
+        table.add_row(*map(escape, row))
     console.print(table)
-    found = [*evaluation.findings, *(one for own in evaluation.policy_findings.values() for one in own)]
-    doubts = [one for one in found if one.level is not Level.SOUND]
-    for one in doubts:
-        console.print(f"[{one.level}] {one.name}: {one.value}. {one.meaning}", soft_wrap=True, markup=False)
-    n_sound = len(found) - len(doubts)
-    console.print(f"{evaluation.n_events:,} events. Looks without a fault: {n_sound} of {len(found)}.", style="dim")
-
-
-def _shown(estimate: Estimate) -> str:
-    return f"{estimate.value:.4f} ({estimate.low:.4f} to {estimate.high:.4f})"
+    *doubts, sound = evaluation.remarks
+    for doubt in doubts:
+        console.print(doubt, soft_wrap=True, markup=False)
+    console.print(sound, style="dim")
 
 
 def _check_folder(file: Path, option: str) -> None:
