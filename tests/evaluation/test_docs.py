@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from bandit_forest import MissingExtraError
 from bandit_forest.cli import main
+from bandit_forest.evaluation import Log, evaluate, uniform
 from bandit_forest.evaluation.readers import Columns
+from bandit_forest.evaluation.report import write_report
 
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
 
@@ -41,3 +44,13 @@ def test_the_commands_of_the_how_to(monkeypatch, capsys, tmp_path):
         assert ended.value.code == 0
     assert "new is better than logged" in capsys.readouterr().out
     assert (tmp_path / "november.html").stat().st_size > 10_000
+
+
+def test_the_extra_of_a_report_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    log = Log(actions=[0], rewards=[1], propensities=[0.5], action_names=2)
+    with pytest.raises(MissingExtraError) as refused:
+        write_report(evaluate(log, [uniform()]), tmp_path / "report.html")
+    cure = re.search(r"pip install .*'", str(refused.value))[0]
+    (paragraph,) = [text for text in PAGE.read_text(encoding="utf-8").split("\n\n") if "`--report` writes" in text]
+    assert cure in paragraph

@@ -13,6 +13,8 @@ from logs import honest_log, offer_log
 from bandit_forest import Bandit, BanditForest, PairBandit
 from bandit_forest.cli import main
 from bandit_forest.encoding import ContextEncoder
+from bandit_forest.evaluation import always, evaluate, uniform
+from bandit_forest.evaluation.readers import Columns, read_csv
 from bandit_forest.evaluation.writers import write_dsjson, write_parquet, write_vw
 
 COLUMNS = ["--column", "action=offer", "--column", "reward=bought", "--column", "propensity=chance"]
@@ -84,6 +86,22 @@ def test_an_encoder_makes_a_forest(monkeypatch, capsys, tables):
     assert BanditForest.load(tables / "new.bf").action_names == ("banner", "discount")
     evaluate = ["evaluate", tables / "second.csv", *COLUMNS, "--policy", tables / "new.bf"]
     assert run(monkeypatch, *evaluate, "--require", "new > logged") == 0
+
+
+def test_the_text_of_an_evaluation_is_what_is_printed(monkeypatch, capsys, tables):
+    policies = ["--policy", "always:banner", "--policy", "uniform"]
+    assert run(monkeypatch, "evaluate", tables / "second.csv", *COLUMNS, *policies) == 0
+    printed = capsys.readouterr().out.replace("\u2500", "-")
+    log = read_csv(tables / "second.csv", columns=Columns(action="offer", reward="bought", propensity="chance"))
+    evaluation = evaluate(log, [always("banner"), uniform()])
+    assert repr(evaluation) == str(evaluation) == "<Evaluation: 3,000 events, always banner, uniform beside logged>"
+    text = evaluation.to_text()
+    assert sorted(text.replace("-", "").split()) == sorted(printed.replace("-", "").split())
+    verdict, _, _, heads, line, *rows = text.splitlines()
+    assert verdict == evaluation.verdict("always banner")
+    assert len(heads) == len(line) == len(rows[1])
+    bad = evaluate(next(log.batches())[:100], [uniform()])
+    assert "[stop] uniform: effective sample size: " in bad.to_text()
 
 
 def test_json(monkeypatch, capsys, tables):

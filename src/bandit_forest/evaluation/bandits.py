@@ -139,11 +139,11 @@ class OfferPolicy:
         """Return an offer with features that the bandit knows; while it learns them, with at least one on each side."""
         if not isinstance(offer, Offered):
             refuse("log", "PairBandit", "one with offers", "a log of fixed actions")
-        if self._bandit.forest is None:
-            actions = [action if len(action) > 1 else {**action, **_CONSTANT} for action in offer.actions]
-            return Offered(offer.context or _CONSTANT, actions)
-        known, known_action = self._bandit.context_features.keys(), {ID, *self._bandit.action_features}
-        return Offered(_only(known, offer.context), [_only(known_action, action) for action in offer.actions])
+        known, known_action = self._bandit.context_features.keys(), self._bandit.action_features.keys()
+        context = _only(known, offer.context) if known else offer.context or _CONSTANT
+        if known_action:
+            return Offered(context, [_only({ID, *known_action}, action) for action in offer.actions])
+        return Offered(context, [action if len(action) > 1 else {**action, **_CONSTANT} for action in offer.actions])
 
     def _table(self, rows: list[dict[Any, Any]], absent: float) -> Floats:
         table = np.full((len(rows), self.n_actions), absent)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -25,14 +26,12 @@ from bandit_forest.distributed.tasks import Launcher, Update
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.bandits import FeaturePolicy
-from bandit_forest.evaluation.diagnostics import Level
-from bandit_forest.evaluation.evaluate import LOGGED, Evaluation
+from bandit_forest.evaluation.evaluate import Evaluation, shown
 from bandit_forest.evaluation.evaluate import evaluate as evaluate_log
 from bandit_forest.evaluation.log import Log, Source
 from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy
 from bandit_forest.evaluation.progressive import Progressive, learn_along, lessons_of
 from bandit_forest.evaluation.requirements import is_met
-from bandit_forest.evaluation.statistics.estimate import Estimate
 from bandit_forest.forest import BanditForest
 
 __all__ = ["register"]
@@ -48,8 +47,8 @@ Column = Annotated[
 Action = Annotated[
     list[str] | None, typer.Option(help="Name of an action, in their order; default: as in the file. Repeatable.")
 ]
-Low = Annotated[float, typer.Option(help="Least possible reward.")]
-High = Annotated[float, typer.Option(help="Largest possible reward.")]
+Low = Annotated[float | None, typer.Option(help="Least possible reward; default: that in a Parquet file, or 0.")]
+High = Annotated[float | None, typer.Option(help="Largest possible reward; default: that in a Parquet file, or 1.")]
 Encoder = Annotated[
     Path | None, typer.Option(help="JSON of a ContextEncoder; default: the file beside the forest, NAME.encoder.json.")
 ]
@@ -72,8 +71,8 @@ def evaluate(
     format: Format = None,
     column: Column = None,
     action: Action = None,
-    reward_low: Low = 0.0,
-    reward_high: High = 1.0,
+    reward_low: Low = None,
+    reward_high: High = None,
     encoder: Encoder = None,
     confidence: Annotated[float, typer.Option(help="Confidence level of all intervals.")] = 0.95,
     json_: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
@@ -88,7 +87,12 @@ def evaluate(
     if report is not None:
         _check_folder(report, "report")
     source = open_log(
-        log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
+        log,
+        format=format,
+        columns=column or (),
+        actions=action or (),
+        reward_low=reward_low,
+        reward_high=reward_high,
     )
     known = None if encoder is None else _read_encoder(encoder)
     targets = [open_policy(text, encoder=known) for text in policy]
@@ -117,8 +121,8 @@ def learn(
     format: Format = None,
     column: Column = None,
     action: Action = None,
-    reward_low: Low = 0.0,
-    reward_high: High = 1.0,
+    reward_low: Low = None,
+    reward_high: High = None,
     encoder: Encoder = None,
     trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 32,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
@@ -135,7 +139,12 @@ def learn(
     console = Console()
     _check_folder(out, "out")
     source = open_log(
-        log, format=format, columns=column or (), actions=action or (), reward_range=(reward_low, reward_high)
+        log,
+        format=format,
+        columns=column or (),
+        actions=action or (),
+        reward_low=reward_low,
+        reward_high=reward_high,
     )
     first = next(iter(source.batches()), None)
     if first is None:
@@ -145,13 +154,26 @@ def learn(
         if encoder is not None or launcher is not None:
             given, value = ("launcher", launcher) if encoder is None else ("encoder", str(encoder))
             refuse(given, "learn", "left out for a log with offers", value)
-        pairs = PairBandit(reward_range=source.reward_range, seed=seed, forest={"n_trees": trees})
+        pairs = PairBandit(
+            reward_range=source.reward_range,
+            context_features=first.kinds.context or None,
+            action_features=first.kinds.action or None,
+            seed=seed,
+            forest={"n_trees": trees},
+        )
         _learn_along(console, source, pairs, None, out)
     elif encoder is None and first.contexts is None:
         names = list(source.action_names)
-        bandit = Bandit(actions=names, reward_range=source.reward_range, seed=seed, forest={"n_trees": trees})
+        bandit = Bandit(
+            actions=names,
+            reward_range=source.reward_range,
+            features=first.kinds.context or None,
+            seed=seed,
+            forest={"n_trees": trees},
+        )
         policy = FeaturePolicy(bandit, source)
-        bandit.fit(policy.columns(first))
+        if bandit.policy is None:
+            bandit.fit(policy.columns(first))
         if launched is None:
             _learn_along(console, source, bandit, None, out)
         else:
@@ -209,7 +231,7 @@ def _save(console: Console, policy: Bandit | PairBandit | BanditForest, out: Pat
 
 def _print_along(console: Console, along: Progressive) -> None:
     if along.is_judged:
-        earned, logged = _shown(along.doubly_robust), _shown(along.logged)
+        earned, logged = shown(along.doubly_robust), shown(along.logged)
         console.print(f"While it learned it would have earned {earned}; the log earned {logged}.")
     else:
         told = f"an effective sample of {along.effective:,.0f} events, with {along.rare_rewards:,.1f} rare rewards"
@@ -232,29 +254,18 @@ def _learn_in_shards(console: Console, forest: BanditForest, lessons: Lessons, l
 def _print(console: Console, evaluation: Evaluation) -> None:
     """Print verdicts first, then numbers, then what stands behind them."""
     for name in evaluation.names[1:]:
-        console.print(evaluation.verdict(name), style="bold", soft_wrap=True)
+        console.print(evaluation.verdict(name), style="bold", soft_wrap=True, markup=False)
+    heads, *rows = evaluation.table
     table = Table(box=box.SIMPLE_HEAD)
-    for number, head in enumerate(("policy", "effective", "SNIPS", "gain over logged", "doubly robust", "sequence")):
+    for number, head in enumerate(heads):
         table.add_column(head, justify="right" if number else "left")
-    for name in evaluation.names:
-        size, value = f"{evaluation.effective_sample_size(name):,.0f}", _shown(evaluation.estimate(name))
-        if name == LOGGED:
-            table.add_row(name, size, value, "", "", "")
-        else:
-            low, high = evaluation.sequences[name]
-            gain, robust = evaluation.difference(name), evaluation.estimate(name, "dr")
-            table.add_row(name, size, value, _shown(gain), _shown(robust), f"{low:.3f} to {high:.3f}")
+    for row in rows:
+        table.add_row(*map(escape, row))
     console.print(table)
-    found = [*evaluation.findings, *(one for own in evaluation.policy_findings.values() for one in own)]
-    not_sound = [one for one in found if one.level is not Level.SOUND]
-    for one in not_sound:
-        console.print(f"[{one.level}] {one.name}: {one.value}. {one.meaning}", soft_wrap=True, markup=False)
-    n_sound = len(found) - len(not_sound)
-    console.print(f"{evaluation.n_events:,} events. Looks without a fault: {n_sound} of {len(found)}.", style="dim")
-
-
-def _shown(estimate: Estimate) -> str:
-    return f"{estimate.value:.4f} ({estimate.low:.4f} to {estimate.high:.4f})"
+    *doubts, sound = evaluation.remarks
+    for doubt in doubts:
+        console.print(doubt, soft_wrap=True, markup=False)
+    console.print(sound, style="dim")
 
 
 def _check_folder(file: Path, option: str) -> None:

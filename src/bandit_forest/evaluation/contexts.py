@@ -45,30 +45,31 @@ class Contexts:
         """Return the contexts of some events of the log."""
         if log.contexts is not None:
             return log.contexts
-        features = _encodable(log.features or {}) if self._is_fresh else log.features
+        features = _encodable(log.features or {}, log.kinds.context) if self._is_fresh else log.features
         if features and self._encoder is None and not self._is_bare:
-            self._fit(features)
+            self._fit(features, log.kinds.context)
         if not features or self._encoder is None:
             return np.empty((len(log), 0), dtype=np.uint8)
         self.thresholds = self._encoder.thresholds
         return encoded(features, self._encoder, len(log))
 
-    def _fit(self, features: Features) -> None:
+    def _fit(self, features: Features, kinds: Mapping[str, str]) -> None:
+        categories = {name: "categorical" for name in features if kinds.get(name) == "categorical"}
         try:
-            self._encoder = ContextEncoder().fit(features)
+            self._encoder = ContextEncoder(columns=categories).fit(features)
         except InvalidArgumentError as error:
             if error.parameter != "columns" or "columns" in features:
                 raise
             self._is_bare = True  # no column takes different values
 
 
-def _encodable(features: Features) -> dict[str, NDArray[Any]]:
-    """Return columns that a `ContextEncoder` takes."""
+def _encodable(features: Features, kinds: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """Return columns that a `ContextEncoder` takes; `kinds` tells which texts are moments."""
     columns: dict[str, NDArray[Any]] = {}
     for name, values in features.items():
-        cells = listed(values) if values.dtype.kind in "OM" else []
+        cells = listed(values) if values.dtype.kind in "OMU" else []
         known = next((cell for cell in cells if not is_missing(cell)), None)
-        if isinstance(known, date):
+        if isinstance(known, date) or kinds.get(name) == TimeFeature.kind:
             parts = [expanded(_TIME, name, plain(cell)) for cell in cells]
             columns |= {part: np.array([row[part] for row in parts], dtype=np.float64) for part in parts[0]}
         elif not isinstance(known, (list, tuple, np.ndarray)):

@@ -23,7 +23,7 @@ from bandit_forest.evaluation.statistics.sums import Sums
 from bandit_forest.evaluation.targets import Target
 from bandit_forest.parameters import check_parameter
 
-__all__ = ["LOGGED", "Evaluation", "Moment", "evaluate"]
+__all__ = ["LOGGED", "Evaluation", "Moment", "evaluate", "shown"]
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,29 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Estimated rewards of policies on a log, with findings about the log."""
+    """Estimated rewards of policies on a log, with findings about the log.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bandit_forest.evaluation import Log, always, evaluate
+    >>> rng = np.random.default_rng(0)
+    >>> actions = rng.integers(0, 2, 2000)
+    >>> rewards = (rng.random(2000) < np.where(actions == 1, 0.6, 0.4)).astype(float)
+    >>> log = Log(actions=actions, rewards=rewards, propensities=np.full(2000, 0.5), action_names=["stay", "go"])
+    >>> evaluation = evaluate(log, [always("go", name="go")])
+    >>> evaluation
+    <Evaluation: 2,000 events, go beside logged>
+    >>> print(evaluation.to_text())
+    go is better than logged: +0.0917 per event (95% interval +0.0707 to +0.1127).
+    <BLANKLINE>
+    policy  effective                      SNIPS           gain over logged              doubly robust        sequence
+    ------------------------------------------------------------------------------------------------------------------
+    logged      2,000  0.5315 (0.5096 to 0.5534)
+    go          1,043  0.6232 (0.5937 to 0.6527)  0.0917 (0.0707 to 0.1127)  0.6232 (0.5937 to 0.6527)  0.569 to 0.675
+    <BLANKLINE>
+    2,000 events. Looks without a fault: 12 of 12.
+    """
 
     confidence: float
     n_events: int
@@ -114,6 +136,41 @@ class Evaluation:
         if gain.high < 0:
             return f"{name} is worse than {other}: {gain.value:+.4f} per event ({limits})."
         return f"Between {name} and {other} the log does not decide: {gain.value:+.4f} per event ({limits})."
+
+    @property
+    def table(self) -> list[tuple[str, ...]]:
+        """The rows of the table of `to_text`, the first one with its heads: texts."""
+        rows: list[tuple[str, ...]] = [
+            ("policy", "effective", "SNIPS", "gain over logged", "doubly robust", "sequence")
+        ]
+        for name in self.names:
+            size, value = f"{self.effective_sample_size(name):,.0f}", shown(self.estimate(name))
+            if name == LOGGED:
+                rows.append((name, size, value, "", "", ""))
+            else:
+                low, high = self.sequences[name]
+                gain, robust = self.difference(name), self.estimate(name, "dr")
+                rows.append((name, size, value, shown(gain), shown(robust), f"{low:.3f} to {high:.3f}"))
+        return rows
+
+    @property
+    def remarks(self) -> list[str]:
+        """The findings that are not sound, one per line, and how many are."""
+        found = [*self.findings, *(one for own in self.policy_findings.values() for one in own)]
+        doubts = [one for one in found if one.level is not Level.SOUND]
+        lines = [f"[{one.level}] {one.name}: {one.value}. {one.meaning}" for one in doubts]
+        n_sound = len(found) - len(doubts)
+        return [*lines, f"{self.n_events:,} events. Looks without a fault: {n_sound} of {len(found)}."]
+
+    def to_text(self) -> str:
+        """Return what `bandit-forest evaluate` prints: verdicts, a table of all policies, and what is not sound."""
+        verdicts = [self.verdict(name) for name in self.names if name != LOGGED]
+        widths = [max(map(len, column)) for column in zip(*self.table, strict=True)]
+        lines = [_aligned(row, widths) for row in self.table]
+        return "\n".join([*verdicts, "", lines[0], "-" * len(lines[0]), *lines[1:], "", *self.remarks])
+
+    def __repr__(self) -> str:
+        return f"<Evaluation: {self.n_events:,} events, {', '.join(self.names[1:])} beside {LOGGED}>"
 
     def to_json(self) -> dict[str, Any]:
         """Return all numbers and verdicts as values for JSON."""
@@ -195,6 +252,23 @@ def evaluate(
     if not passed.parts:
         refuse("log", "evaluate", "one with at least one event", log)
     return _result(passed, log.action_names, (LOGGED, *(target.name for target in targets)), level)
+
+
+def shown(estimate: Estimate) -> str:
+    """Return an estimate with its interval.
+
+    Examples
+    --------
+    >>> shown(Estimate.around(0.5, 0.1, 0.95))
+    '0.5000 (0.3040 to 0.6960)'
+    """
+    return f"{estimate.value:.4f} ({estimate.low:.4f} to {estimate.high:.4f})"
+
+
+def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
+    """Return a row of a table as a line, its name on the left and all else on the right."""
+    cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+    return "  ".join([row[0].ljust(widths[0]), *cells]).rstrip()
 
 
 def _checked_estimator(estimator: str) -> str:

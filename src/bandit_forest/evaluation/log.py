@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -13,7 +14,7 @@ from bandit_forest.errors import refuse
 from bandit_forest.parameters import check_names
 from bandit_forest.validation import check_contexts, check_int
 
-__all__ = ["BATCH_SIZE", "OTHER_RANGE", "Log", "Offered", "Source", "encoded"]
+__all__ = ["BATCH_SIZE", "OTHER_RANGE", "FeatureKinds", "Log", "Offered", "Source", "encoded"]
 
 BATCH_SIZE = 10_000
 OTHER_RANGE = "another range is given by reward_range, or by --reward-low and --reward-high"
@@ -21,6 +22,20 @@ OTHER_RANGE = "another range is given by reward_range, or by --reward-low and --
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
+
+
+class FeatureKinds(NamedTuple):
+    """Kinds of features by name, such as 'categorical' for whole numbers that are no quantities, where they are known.
+
+    They are as `Bandit(features=...)` and `PairBandit(context_features=..., action_features=...)` take them.
+    """
+
+    context: Mapping[str, str] = MappingProxyType({})
+    """The kinds of the features of a log."""
+    action: Mapping[str, str] = MappingProxyType({})
+    """The kinds of the features of offered actions."""
+    mixed: frozenset[str] = frozenset()
+    """The features of a log that have both texts and whole numbers."""
 
 
 class Offered(NamedTuple):
@@ -136,6 +151,8 @@ class Log:
         self.times = None if times is None else _numbers(times, "times", (n_events,), "seconds since 1970")
         self.features = None if features is None else _table(features, "features", n_events)
         self.columns = _table({} if columns is None else columns, "columns", n_events)
+        self.kinds = FeatureKinds()
+        """The kinds of features that its file tells."""
 
     def __len__(self) -> int:
         return len(self.actions)

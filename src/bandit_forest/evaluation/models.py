@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.evaluation.bandits import OfferPolicy
+from bandit_forest.evaluation.log import FeatureKinds
 from bandit_forest.forest import BanditForest
 
 __all__ = ["ActionMeans", "ForestMeans", "LoggingModel", "Means", "OfferMeans"]
@@ -94,10 +95,14 @@ class OfferMeans(ForestMeans):
     ----------
     n_actions
         The largest number of actions that an event offers.
+    kinds
+        The kinds of features that are known.
     """
 
-    def __init__(self, n_actions: int) -> None:
-        self._forest = OfferPolicy(PairBandit(forest={"n_trees": _N_TREES}), n_actions)
+    def __init__(self, n_actions: int, kinds: FeatureKinds) -> None:
+        context, action = kinds.context or None, kinds.action or None
+        bandit = PairBandit(context_features=context, action_features=action, forest={"n_trees": _N_TREES})
+        self._forest = OfferPolicy(bandit, n_actions)
         self._n_seen = 0
 
 

@@ -12,7 +12,7 @@ from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
-from bandit_forest.evaluation.log import Source
+from bandit_forest.evaluation.log import Source, checked_range
 from bandit_forest.evaluation.readers import (
     Columns,
     read_csv,
@@ -23,6 +23,8 @@ from bandit_forest.evaluation.readers import (
     read_parquet,
     read_vw,
 )
+from bandit_forest.evaluation.readers.notes import range_in
+from bandit_forest.evaluation.readers.tables import open_parquet
 from bandit_forest.evaluation.targets import Target, always, as_it_stands, column, uniform
 from bandit_forest.forest import BanditForest
 
@@ -55,7 +57,8 @@ def open_log(
     format: str | None = None,
     columns: Sequence[str] = (),
     actions: Sequence[str] = (),
-    reward_range: tuple[float, float] = (0.0, 1.0),
+    reward_low: float | None = None,
+    reward_high: float | None = None,
 ) -> Source:
     """Return a reader of a log.
 
@@ -69,8 +72,8 @@ def open_log(
         Which column of a table is what, as 'reward=click'.
     actions
         Names of the actions; those of the file when empty.
-    reward_range
-        The least and the largest possible reward.
+    reward_low, reward_high
+        The least and the largest possible reward; when None, what a Parquet file tells, else 0 and 1.
     """
     kind = _ENDINGS.get(path.suffix.lower()) if format is None else format
     if kind not in FORMATS:
@@ -79,6 +82,8 @@ def open_log(
     names = list(actions) or None
     if kind in ("open-bandit", "open-bandit-items"):
         return read_open_bandit(path, actions=names, offers=kind == "open-bandit-items")
+    told = checked_range(range_in(open_parquet(path).schema_arrow), path.name) if kind == "parquet" else (0.0, 1.0)
+    reward_range = (told[0] if reward_low is None else reward_low, told[1] if reward_high is None else reward_high)
     if kind == "csv":
         return read_csv(path, columns=_columns(columns), actions=names, reward_range=reward_range)
     if kind == "parquet" and columns:

@@ -112,8 +112,7 @@ class Pass:
         part.end_time = None if log.times is None else float(log.times[-1])
         low, high = log.reward_range
         if self._means is None:
-            fixed = log.offers is None
-            self._means = self._fresh_means(contexts.shape[1], log.n_actions) if fixed else OfferMeans(log.n_actions)
+            self._means = self._fresh_means(contexts.shape[1], log)
         shares = (log.rewards - low) / (high - low)
         given = contexts if log.offers is None else log.offers
         means = self._means.predict_and_learn(given, log.actions, shares, log.propensities)
@@ -132,10 +131,12 @@ class Pass:
         largest = [float(one.weights.max(initial=0.0)) for one in evidence]
         part.largest_weights = np.maximum(part.largest_weights, [1.0, *largest])
 
-    def _fresh_means(self, n_variables: int, n_actions: int) -> Means:
+    def _fresh_means(self, n_variables: int, log: Log) -> Means:
+        if log.offers is not None:
+            return OfferMeans(log.n_actions, log.kinds)
         if not n_variables:
-            return ActionMeans(n_actions)
-        return ForestMeans(n_variables, n_actions, thresholds=self._contexts.thresholds)
+            return ActionMeans(log.n_actions)
+        return ForestMeans(n_variables, log.n_actions, thresholds=self._contexts.thresholds)
 
 
 def _cut(source: Source) -> Iterator[tuple[Log, bool]]:

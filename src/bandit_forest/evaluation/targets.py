@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandit_forest.bandit import Bandit
+from bandit_forest.bandit.features.values import is_missing
 from bandit_forest.bandit.pairs import PairBandit
 from bandit_forest.encoding import ContextEncoder
 from bandit_forest.errors import refuse
@@ -99,6 +100,9 @@ class _Column(Target):
         if values.ndim == 2:
             return values.astype(np.float64)
         table = np.zeros((len(log), log.n_actions))
+        if any(map(is_missing, values)):
+            rule = f"a column with an action in every event; leave out events without '{self._names}'"
+            refuse("column", "column", rule, None)
         chosen = [action_number(value, log.action_names, f"column '{self._names}'") for value in values.tolist()]
         table[np.arange(len(log)), chosen] = 1.0
         return table
@@ -193,11 +197,10 @@ def action_number(action: object, names: tuple[str, ...], owner: str) -> int:
 
 
 def _column_of(log: Log, name: str) -> NDArray[Any]:
-    if name in log.columns:
-        return log.columns[name]
-    if log.features is not None and name in log.features:
-        return log.features[name]
-    refuse("column", "column", "a column of the log", name)
+    known = {**(log.features or {}), **log.columns}
+    if name not in known:
+        refuse("column", "column", f"a column of the log, which has {', '.join(known) or 'none'}", name)
+    return known[name]
 
 
 def _order(theirs: Sequence[str] | None, names: tuple[str, ...]) -> NDArray[np.intp]:

@@ -171,6 +171,25 @@ def test_an_export_has_the_actions_that_were_enabled(shared: Path, tmp_path: Pat
     }
 
 
+def test_an_export_has_the_versions_that_were_answered(shared: Path, tmp_path: Path):
+    with Running(shared) as one:
+        told = {
+            name: one.post("/v1/decide", {"context": CONTEXT, "event_id": name})["model_version"]
+            for name in ("first", "second")
+        }
+        for number, name in enumerate(("second", "first"), start=1):
+            one.post("/v1/reward", {"event_id": name, "reward": 1})
+            until(lambda number=number: one.get("/v1/status")["model_version"] == number)
+        told["last"] = one.post("/v1/decide", {"context": CONTEXT, "event_id": "last"})["model_version"]
+    assert told == {"first": 0, "second": 0, "last": 2}
+    project = load_project(shared)
+    export_journal(project, tmp_path / "events.parquet", read_events(project))
+    rows = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    assert {row["event_id"]: row["model_version"] for row in rows} == told
+    events = read_events(project)
+    assert list(events) == list(events)  # an export reads them again where categories are whole numbers
+
+
 def test_two_replicas_of_one_seed_do_not_share_their_draws(shared: Path):
     n_events, n_actions = 600, 3
     with Running(shared) as one, Running(shared) as two:

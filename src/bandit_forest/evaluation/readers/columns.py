@@ -93,10 +93,14 @@ class TableReader:
         Name of the table, for refusals.
     unit
         What is counted by the numbers of rows.
+    kept
+        Columns that the log keeps beside its features.
     """
 
-    def __init__(self, columns: Columns, names: Sequence[str], place: str, *, unit: str = "row") -> None:
-        self._columns, self._place, self._unit = columns, place, unit
+    def __init__(
+        self, columns: Columns, names: Sequence[str], place: str, *, unit: str = "row", kept: Sequence[str] = ()
+    ) -> None:
+        self._columns, self._place, self._unit, self._kept = columns, place, unit, kept
         self._features, self._variables = columns.feature_columns(names), columns.variables(names)
         for name in (*columns.required, *self._features):
             if name not in names:
@@ -106,7 +110,7 @@ class TableReader:
     @property
     def wanted(self) -> list[str]:
         """The columns to read."""
-        return [*self._columns.required, *self._features, *self._variables]
+        return [*self._columns.required, *self._features, *self._variables, *self._kept]
 
     def log(
         self,
@@ -124,6 +128,7 @@ class TableReader:
             "rewards": self.numbers(columns.reward, table[columns.reward], rows),
             "propensities": self.numbers(columns.propensity, table[columns.propensity], rows),
             "features": {name: table[column] for column, name in self._features.items()} or None,
+            "columns": {name: table[name] for name in self._kept},
             "action_names": action_names,
             "reward_range": reward_range,
         }
@@ -140,7 +145,7 @@ class TableReader:
         if columns.version is not None:
             arguments["versions"] = table[columns.version]
         if columns.event_id is not None:
-            arguments["columns"] = {"event_id": table[columns.event_id]}
+            arguments["columns"]["event_id"] = table[columns.event_id]
         known = {"actions": columns.action, "rewards": columns.reward, "propensities": columns.propensity}
         return located_log(self._place, rows, known, arguments, unit=self._unit)
 

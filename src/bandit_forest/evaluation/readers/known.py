@@ -18,23 +18,32 @@ from bandit_forest.evaluation.log import BATCH_SIZE, Log, Offered
 from bandit_forest.evaluation.readers.columns import Columns
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import existing, names_of
-from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv, read_parquet
+from bandit_forest.evaluation.readers.notes import kind_in
+from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv
 
 __all__ = ["read_export", "read_open_bandit"]
 
 _AVAILABLE, _OFFERED, _PROPENSITIES = "available_actions", "offered", "propensities"
+_FOREST = ("forest_action", "forest_propensity", "forest_value")  # in shadow mode, what the forest would have done
+_ACTION = "action."  # how the columns with features of the action that was taken begin
 
 
 def read_export(
     path: str | os.PathLike[str],
     *,
     actions: Sequence[str] | None = None,
-    reward_range: tuple[float, float] = (0.0, 1.0),
+    reward_range: tuple[float, float] | None = None,
 ) -> ParquetTable:
     """Return the log in a Parquet file of `bandit-forest export` or `write_parquet`.
 
     If the events of the service offered their actions, the log has these offers. It leaves out events that were decided
     elsewhere, since the file does not have their other offered actions.
+
+    The log's `kinds` are those of the features, as `Bandit(features=log.kinds.context)` takes them. In the file, a
+    column of categories that has both texts and whole numbers holds them as JSON.
+
+    Of a service in shadow mode, the log's `columns` have `forest_action`, for `column("forest_action")`, and
+    `forest_propensity` and `forest_value`.
 
     Parameters
     ----------
@@ -43,7 +52,7 @@ def read_export(
     actions
         Names of the actions. None: all actions of the file that were taken or available.
     reward_range
-        The least and the largest possible reward, as in the project file.
+        The least and the largest possible reward; when None, those that the file tells, else 0 and 1.
     """
     names = open_parquet(path).schema_arrow.names
     is_offered = _OFFERED in names
@@ -57,7 +66,8 @@ def read_export(
         variable_prefix="variable.",
     )
     if not is_offered:
-        return read_parquet(path, columns=columns, actions=actions, reward_range=reward_range)
+        kept = [name for name in _FOREST if name in names]
+        return ParquetTable(path, columns=columns, actions=actions, reward_range=reward_range, kept=kept)
     if actions is not None:
         refuse("actions", "read_export", "None where each event offers its own", actions)
     return OfferedExport(path, columns=columns, reward_range=reward_range)
@@ -104,7 +114,9 @@ def read_open_bandit(
 class OfferedExport(ParquetTable):
     """Reader of the export of a service whose events offer their actions; see `read_export`."""
 
-    def __init__(self, path: str | os.PathLike[str], *, columns: Columns, reward_range: tuple[float, float]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, columns: Columns, reward_range: tuple[float, float] | None
+    ) -> None:
         sizes = [
             len(actions)
             for batch in open_parquet(path).iter_batches(columns=[_AVAILABLE])
@@ -116,6 +128,10 @@ class OfferedExport(ParquetTable):
             path, columns=columns, actions=places, reward_range=reward_range, others=(_AVAILABLE, _OFFERED)
         )
         self.n_events = len(sizes)
+        fields = open_parquet(path).schema_arrow
+        kinds = {field.name.removeprefix(_ACTION): kind_in(field) for field in fields if field.name.startswith(_ACTION)}
+        known = {name: kind for name, kind in kinds.items() if kind is not None}
+        self.kinds = self.kinds._replace(action=known if len(known) == len(kinds) else {})
 
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
         """Return the events from the first to the last, in batches."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -15,10 +16,11 @@ from numpy.typing import NDArray
 from bandit_forest.bandit.features.values import moment
 from bandit_forest.encoding.tables import as_columns
 from bandit_forest.errors import MissingExtraError, refuse
-from bandit_forest.evaluation.log import BATCH_SIZE, Log
+from bandit_forest.evaluation.log import BATCH_SIZE, FeatureKinds, Log
 from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name, names_in
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import FileSource, existing, names_of
+from bandit_forest.evaluation.readers.notes import holds_json, kind_in, range_in
 
 __all__ = ["CsvTable", "ParquetTable", "open_parquet", "read_csv", "read_frame", "read_parquet"]
 
@@ -94,7 +96,7 @@ def read_parquet(
     *,
     columns: Columns = _DEFAULT,
     actions: Sequence[str] | None = None,
-    reward_range: tuple[float, float] = (0.0, 1.0),
+    reward_range: tuple[float, float] | None = None,
 ) -> ParquetTable:
     """Return the log in a Parquet file, one row per event.
 
@@ -107,7 +109,7 @@ def read_parquet(
     actions
         Names of the actions. None: all actions of the file that were taken or available.
     reward_range
-        The least and the largest possible reward.
+        The least and the largest possible reward; when None, those that the file tells, else 0 and 1.
     """
     return ParquetTable(path, columns=columns, actions=actions, reward_range=reward_range)
 
@@ -172,12 +174,24 @@ class ParquetTable(FileSource):
         *,
         columns: Columns,
         actions: Sequence[str] | None,
-        reward_range: tuple[float, float],
+        reward_range: tuple[float, float] | None,
         others: Sequence[str] = (),
+        kept: Sequence[str] = (),
     ) -> None:
-        super().__init__(path, reward_range=reward_range)
-        file = open_parquet(self.path)
-        self._reader = TableReader(columns, file.schema_arrow.names, self.path.name)
+        file = open_parquet(path)
+        schema = file.schema_arrow
+        super().__init__(path, reward_range=range_in(schema) if reward_range is None else reward_range)
+        self._reader = TableReader(columns, schema.names, self.path.name, kept=kept)
+        self._json = frozenset(field.name for field in schema if holds_json(field))
+        known = {field.name: kind for field in schema if (kind := kind_in(field)) is not None}
+        features = columns.feature_columns(schema.names)
+        self.kinds = FeatureKinds(
+            context={name: known[column] for column, name in features.items()}
+            if known.keys() >= features.keys()
+            else {},
+            mixed=frozenset(name for column, name in features.items() if column in self._json),
+        )
+        """The kinds of features that the file tells."""
         self._wanted = [*self._reader.wanted, *others]
         self.n_events = file.metadata.num_rows
         found: set[str] = set()
@@ -193,13 +207,30 @@ class ParquetTable(FileSource):
         """Return the events from the first to the last, in batches."""
         start = 1
         for batch in open_parquet(self.path).iter_batches(batch_size=batch_size, columns=self._wanted):
+            rows = np.arange(start, start + batch.num_rows)
             table = {name: _array(batch.column(name)) for name in batch.schema.names}
-            yield self._log(table, np.arange(start, start + batch.num_rows))
+            table |= {name: self._from_json(name, table[name], rows) for name in self._json & table.keys()}
+            yield self._log(table, rows)
             start += batch.num_rows
 
     def _log(self, table: dict[str, NDArray[Any]], rows: NDArray[np.int64]) -> Log:
         """Return the log of some rows of the file, numbered from 1."""
-        return self._reader.log(table, rows.tolist(), action_names=self.action_names, reward_range=self.reward_range)
+        log = self._reader.log(table, rows.tolist(), action_names=self.action_names, reward_range=self.reward_range)
+        log.kinds = self.kinds
+        return log
+
+    def _from_json(self, name: str, texts: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the categories that a column holds as JSON, None where one is missing."""
+        values: dict[str | None, str | int | None] = {None: None}
+        for text, row in zip(texts.tolist(), rows.tolist(), strict=True):
+            if text not in values:
+                try:
+                    values[text] = json.loads(text)
+                except (RecursionError, TypeError, ValueError):
+                    refuse(name, f"{self.path.name}, row {row}", "a text or a whole number as JSON", text)
+        column = np.empty(len(texts), dtype=object)
+        column[:] = [values[text] for text in texts.tolist()]
+        return column
 
 
 def open_parquet(path: str | os.PathLike[str]) -> Any:

@@ -10,7 +10,9 @@ from typing import Any
 
 from bandit_forest.atomic import replacing
 from bandit_forest.errors import MissingExtraError
+from bandit_forest.evaluation.features import listed
 from bandit_forest.evaluation.log import Log, Source
+from bandit_forest.evaluation.readers.notes import as_json, feature_notes, range_notes
 from bandit_forest.evaluation.writers.events import of_fixed_actions
 
 __all__ = ["write_parquet"]
@@ -37,7 +39,7 @@ def write_parquet(log: Source, path: str | os.PathLike[str], *, progress: Callab
     except ImportError as error:
         raise MissingExtraError(f"Parquet needs {error.name}: pip install 'bandit-forest[parquet]'.") from error
     batches = (of_fixed_actions(batch, "write_parquet") for batch in log.batches())
-    tables = ((pa.table(_columns(batch, pa)), len(batch)) for batch in batches)
+    tables = ((_table(batch, pa), len(batch)) for batch in batches)
     first = next(tables, None)
     if first is None:
         return 0
@@ -49,6 +51,16 @@ def write_parquet(log: Source, path: str | os.PathLike[str], *, progress: Callab
             if progress is not None:
                 progress(n_written)
     return n_written
+
+
+def _table(log: Log, pa: Any) -> Any:
+    """Return a table of Arrow, with what is known of the kinds of features and the range of rewards."""
+    table = pa.table(_columns(log, pa))
+    for name in log.features or {}:
+        place = table.schema.get_field_index(f"context.{name}")
+        notes = feature_notes(log.kinds.context.get(name), is_json=name in log.kinds.mixed)
+        table = table.set_column(place, table.schema.field(place).with_metadata(notes), table.column(place))
+    return table.replace_schema_metadata(range_notes(log.reward_range))
 
 
 def _columns(log: Log, pa: Any) -> dict[str, Any]:
@@ -69,7 +81,8 @@ def _columns(log: Log, pa: Any) -> dict[str, Any]:
     if log.probabilities is not None:
         columns["probabilities"] = pa.array(log.probabilities.tolist(), pa.list_(pa.float64()))
     for name, values in (log.features or {}).items():
-        columns[f"context.{name}"] = pa.array(values, from_pandas=True)
+        cells = [as_json(value) for value in listed(values)] if name in log.kinds.mixed else values
+        columns[f"context.{name}"] = pa.array(cells, from_pandas=True)
     if log.contexts is not None:
         for place, name in enumerate(log.variable_names):
             columns[f"variable.{name}"] = pa.array(log.contexts[:, place])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from bandit_forest.evaluation.writers.export import write_events
 from bandit_forest.service.config.project import Project
 from bandit_forest.service.domain.events import EXPIRED, LEARNED, REWARDED, WAITING
 from bandit_forest.service.domain.offers import OfferRecord
+from bandit_forest.service.domain.state import State
 from bandit_forest.service.journal.entries import (
     ADD,
     DECIDE,
@@ -34,7 +36,9 @@ __all__ = ["CHANGES", "EnabledActions", "export_journal", "with_available"]
 CHANGES = (ADD, ENABLE, DISABLE, REMOVE)
 
 
-def export_journal(project: Project, path: str | os.PathLike[str], entries: Iterator[Entry] | None = None) -> int:
+def export_journal(
+    project: Project, path: str | os.PathLike[str], entries: Iterable[tuple[Entry, int]] | None = None
+) -> int:
     """Write the history of a project as a Parquet file, whole or not at all; return the number of rows written.
 
     Rows come in the order in which events ended (a reward, the end of the window, `learn`), then those that still wait.
@@ -42,8 +46,7 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
 
     Columns: `event_id`, `time` (of the decision), `state` ('waiting', 'rewarded', 'expired', 'learned'), `action`,
     `propensity`, `available_actions` (a list: those of the request, or else all that were enabled), `reward`,
-    `reward_time`,
-    `model_version` (of decisions: the number of this journal's lessons before it), `forest_action`,
+    `reward_time`, `model_version` (of decisions, as they were answered: the number of lessons before), `forest_action`,
     `forest_propensity`, `forest_value` (shadow mode), and `context.NAME` for each field. Where actions are offered,
     `action` and `available_actions` hold ids as texts, and there are `action.NAME` for each feature of the action that
     was taken, `propensities` (of the offered actions, in their order), and `offered` (the offered actions, as JSON).
@@ -55,17 +58,20 @@ def export_journal(project: Project, path: str | os.PathLike[str], entries: Iter
     path
         The file to write.
     entries
-        Entries of the journal, if it is not in the storage folder.
+        Entries of the journal with the version of the model before each, if it is not in the storage folder. They may
+        be read several times.
     """
-    folder = project.storage.folder
+    folder, read = project.storage.folder, _offered if project.is_offered else _fixed
+    rewards = project.reward.low, project.reward.high
     if entries is None:
         journal_end(folder)
-        entries = read_entries(folder)
-        if project.offered is None:
-            entries = with_available(entries, open_folder(project).empty_state().bandit.registry.states)
+        first = open_folder(project).empty_state()
+
+    def events() -> Iterator[dict[str, Any]]:
+        return _events(_entries(folder, first) if entries is None else entries, read)
+
     try:
-        read = _offered if project.is_offered else _fixed
-        return write_events(_events(entries, read), project.context, path, offered=project.offered)
+        return write_events(events, project.context, path, reward_range=rewards, offered=project.offered)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(f"The journal in '{folder}' cannot be exported: {error!r}.") from error
 
@@ -121,19 +127,32 @@ def with_available(entries: Iterable[Entry], states: Mapping[str, str]) -> Itera
         yield entry._replace(available=enabled.text) if is_open else entry
 
 
-def _events(entries: Iterator[Entry], read: Callable[[Entry], dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _entries(folder: Path, first: State) -> Iterator[tuple[Entry, int]]:
+    """Return the entries of a journal with the version of the model before each; `first` is the state before all."""
+    entries = read_entries(folder)
+    if not first.project.is_offered:
+        entries = with_available(entries, first.bandit.registry.states)
+    return _with_versions(entries, first.learner.version)
+
+
+def _with_versions(entries: Iterable[Entry], version: int) -> Iterator[tuple[Entry, int]]:
+    """Yield entries with the version of the model before each; `version` is that before the first one."""
+    for entry in entries:
+        yield entry, version
+        version += entry.kind in (REWARD, EXPIRE, LEARN) and entry.reward is not None
+
+
+def _events(entries: Iterable[tuple[Entry, int]], read: Callable[[Entry], dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield one mapping per event, in the order in which events ended; then those that wait."""
     waiting: dict[str | None, dict[str, Any]] = {}
-    n_lessons = 0
-    for entry in entries:
+    for entry, version in entries:
         if entry.kind == DECIDE:
-            waiting[entry.event_id] = read(entry) | {"state": WAITING, "model_version": n_lessons}
+            waiting[entry.event_id] = read(entry) | {"state": WAITING, "model_version": version}
         elif entry.kind in (REWARD, EXPIRE):
             state = REWARDED if entry.kind == REWARD else EXPIRED
             yield waiting.pop(entry.event_id) | {"state": state, "reward": entry.reward, "reward_time": entry.time}
         elif entry.kind == LEARN:
             yield read(entry) | {"state": LEARNED, "reward_time": entry.time}
-        n_lessons += entry.kind in (REWARD, EXPIRE, LEARN) and entry.reward is not None
     yield from waiting.values()
 
 

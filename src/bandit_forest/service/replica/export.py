@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 
 from bandit_forest.service.config.project import Project
@@ -15,8 +15,26 @@ from bandit_forest.service.replica.store import Database
 __all__ = ["read_events"]
 
 
-def read_events(project: Project) -> Iterator[Entry]:
-    """Yield what was decided and how it ended, as the entries of a journal; events that ended first come first."""
+def read_events(project: Project) -> Iterable[tuple[Entry, int]]:
+    """Return what was decided and how it ended, as the entries of a journal; events that ended first come first.
+
+    With each comes the version of the model that decided its event. The database is read when it is iterated, and again
+    when it is iterated again.
+    """
+    return _Events(project)
+
+
+class _Events:
+    """The events of the database of a project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def __iter__(self) -> Iterator[tuple[Entry, int]]:
+        return _read(self._project)
+
+
+def _read(project: Project) -> Iterator[tuple[Entry, int]]:
     database = Database(project.storage)
     try:
         available = _available_by_version(database)
@@ -25,10 +43,10 @@ def read_events(project: Project) -> Iterator[Entry]:
             forest = (row.forest_action, row.forest_propensity, row.forest_value)
             entry = Entry(seq, decided, *chosen, None, row.context, row.available or available(row), *forest)
             if row.kind == DECIDE:
-                yield entry
+                yield entry, row.model_version
             if kind is not None and ended is not None:
                 end = Entry(seq, ended, kind, row.event_id) if row.kind == DECIDE else entry
-                yield end._replace(reward=reward)
+                yield end._replace(reward=reward), row.model_version
     finally:
         database.close()
 
