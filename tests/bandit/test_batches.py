@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from bandit_forest import Bandit, ContextEncoder, InvalidArgumentError
-from bandit_forest.bandit import FeatureError
+from bandit_forest.bandit import FeatureError, NumericFeature
 from bandit_forest.errors import shown
 
 pytestmark = pytest.mark.core
@@ -271,3 +271,11 @@ def test_a_frame_with_two_columns_of_one_name_is_refused(frame: Any) -> None:
     for call in (new().fit, new().decide_many, ContextEncoder().fit):
         with pytest.raises(InvalidArgumentError, match=f"^The 'rows' of [A-Za-z_.]+ {rule}$"):
             call(frame)
+
+
+def test_masked_values_are_missing_and_masked_rewards_are_refused() -> None:
+    bandit = Bandit(actions=["stay", "go"], features={"x": NumericFeature(thresholds=(3,), missing=True)})
+    masked = np.ma.array([9.0, 9.0], mask=[True, False])
+    assert bandit.decide_many({"x": masked}).contexts == bandit.decide_many({"x": [None, 9.0]}).contexts
+    with pytest.raises(InvalidArgumentError, match="numbers without masked ones"):
+        bandit.learn_many({"x": [1, 2]}, ["go", "go"], np.ma.array([0.5, 0.5], mask=[True, False]), propensities=[1, 1])

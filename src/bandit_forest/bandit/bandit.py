@@ -389,7 +389,7 @@ class Bandit(SavedBandit):
         except DamagedFileError:
             raise
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
+            raise DamagedFileError(f"'{name}' is damaged: {str(error).rstrip('.')}.") from error
         return bandit
 
     def forest(self, owner: str) -> BanditForest:

@@ -83,7 +83,7 @@ def settings_of(parts: Parts, name: str) -> BanditSettings:
     try:
         return BanditSettings.from_json(parts[0]["settings"])
     except (KeyError, TypeError, ValueError) as error:
-        raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
+        raise DamagedFileError(f"'{name}' is damaged: {str(error).rstrip('.')}.") from error
 
 
 def _model_header(model: Model) -> dict[str, Any]:

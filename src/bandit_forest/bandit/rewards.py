@@ -52,6 +52,8 @@ class RewardRange:
 
     def check_many(self, rewards: Any, n_events: int, owner: str) -> NDArray[np.float64]:
         """Return the rewards of a batch; what is wrong is told with its row."""
+        if np.ma.is_masked(rewards):
+            refuse("rewards", owner, "numbers without masked ones, whose events are left out", rewards)
         values = rewards if isinstance(rewards, (list, tuple)) else np.asarray(rewards)
         if (values.shape if isinstance(values, np.ndarray) else (len(values),)) != (n_events,):
             refuse("rewards", owner, f"{n_events} numbers, one for each event", rewards)

@@ -184,6 +184,8 @@ def _series_values(series: Any) -> Values:
 
 def _values(values: Any, name: object, owner: str) -> Values:
     """Return one column of a mapping: a list, an array, or a series of a frame."""
+    if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:
+        return values.tolist()  # type: ignore[no-any-return]  # None where it is masked
     if isinstance(values, np.ndarray) and values.ndim == 1:
         return values
     if isinstance(values, Sequence) and not isinstance(values, str):

@@ -229,7 +229,7 @@ def _last_seq(folder: Path) -> int:
 
 
 def _damaged(file: Path, error: Exception) -> DamagedFileError:
-    return DamagedFileError(f"'{file}' is damaged: {error}.")
+    return DamagedFileError(f"'{file}' is damaged: {str(error).rstrip('.')}.")
 
 
 def _gap(folder: Path, seq: int) -> DamagedFileError:

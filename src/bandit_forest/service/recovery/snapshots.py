@@ -121,7 +121,7 @@ def unpack_snapshot(rest: bytes, read_bandit: Callable[[], bytes], name: str, pr
     except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
         if isinstance(error, DamagedFileError):
             raise
-        raise DamagedFileError(f"'{name}' is damaged: {error}.") from error
+        raise DamagedFileError(f"'{name}' is damaged: {str(error).rstrip('.')}.") from error
     return state
 
 
