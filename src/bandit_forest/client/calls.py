@@ -10,13 +10,19 @@ from urllib.parse import quote
 import httpx
 
 from bandit_forest.client.answers import (
+    ActionChange,
     BatchRefusedError,
     DecidedEvent,
     Json,
+    LearnedEvent,
     RankedEvent,
     RefusedError,
+    RewardedEvent,
+    changed,
     decided,
+    learned,
     ranked,
+    rewarded,
 )
 from bandit_forest.client.sending import request_json
 from bandit_forest.errors import refuse
@@ -155,23 +161,26 @@ def rank_many(
     return Call("/v1/rank/batch", {"events": events}, lambda answer: _batch(answer, "rankings", ranked))
 
 
-def reward(event_id: str, reward: float) -> Call[None]:
+def reward(event_id: str, reward: float) -> Call[RewardedEvent]:
     """Send the reward of an event."""
-    return Call("/v1/reward", {"event_id": event_id, "reward": reward}, _nothing)
+    return Call("/v1/reward", {"event_id": event_id, "reward": reward}, rewarded)
 
 
-def reward_many(rewards: Mapping[str, float]) -> Call[None]:
-    """Send the rewards of events by event_id, with one request; those that are not refused count."""
+def reward_many(rewards: Mapping[str, float]) -> Call[list[RewardedEvent]]:
+    """Send the rewards of events by event_id, with one request; those that are not refused count.
+
+    When some are refused, `BatchRefusedError` holds the answers to the others.
+    """
     body = {"rewards": [{"event_id": event_id, "reward": value} for event_id, value in rewards.items()]}
-    return Call("/v1/reward/batch", body, _accepted("rewards"))
+    return Call("/v1/reward/batch", body, lambda answer: _batch(answer, "rewards", rewarded))
 
 
 def learn(
     context: Context, action: Action, reward: float, *, propensity: float, event_id: str | None = None
-) -> Call[None]:
+) -> Call[LearnedEvent]:
     """Learn an event that was decided elsewhere; an offered action is told with its `id` and its features."""
     event = {"context": dict(context), "action": _plain(action), "reward": reward, "propensity": propensity}
-    return Call("/v1/learn", event | {"event_id": event_id}, _nothing)
+    return Call("/v1/learn", event | {"event_id": event_id}, learned)
 
 
 def learn_many(
@@ -181,14 +190,17 @@ def learn_many(
     *,
     propensities: Sequence[float],
     event_ids: Sequence[str | None] | None = None,
-) -> Call[None]:
-    """Learn events that were decided elsewhere, with one request; those that are not refused count."""
+) -> Call[list[LearnedEvent]]:
+    """Learn events that were decided elsewhere, with one request; those that are not refused count.
+
+    When some are refused, `BatchRefusedError` holds the answers to the others.
+    """
     given = [dict(context) for context in contexts]
     taken = [_plain(action) for action in actions]
     columns = {"action": taken, "reward": rewards, "propensity": propensities, "event_id": event_ids}
     lists = [given, *(_column(values, f"{name}s", len(given)) for name, values in columns.items())]
     events = [dict(zip(("context", *columns), row, strict=True)) for row in zip(*lists, strict=True)]
-    return Call("/v1/learn/batch", {"events": events}, _accepted("events"))
+    return Call("/v1/learn/batch", {"events": events}, lambda answer: _batch(answer, "events", learned))
 
 
 def explain(event_id: str) -> Call[Json]:
@@ -201,24 +213,24 @@ def actions() -> Call[dict[str, str]]:
     return Call("/v1/status", None, lambda answer: {one["name"]: one["state"] for one in answer["actions"]})
 
 
-def add_action(name: str) -> Call[None]:
+def add_action(name: str) -> Call[ActionChange]:
     """Add an action. Needs a key for administration."""
-    return Call("/v1/actions/add", {"name": name}, _nothing)
+    return Call("/v1/actions/add", {"name": name}, changed)
 
 
-def disable_action(name: str) -> Call[None]:
+def disable_action(name: str) -> Call[ActionChange]:
     """Take an action out of play for now. Needs a key for administration."""
-    return Call("/v1/actions/disable", {"name": name}, _nothing)
+    return Call("/v1/actions/disable", {"name": name}, changed)
 
 
-def enable_action(name: str) -> Call[None]:
+def enable_action(name: str) -> Call[ActionChange]:
     """Bring a disabled action back. Needs a key for administration."""
-    return Call("/v1/actions/enable", {"name": name}, _nothing)
+    return Call("/v1/actions/enable", {"name": name}, changed)
 
 
-def remove_action(name: str) -> Call[None]:
+def remove_action(name: str) -> Call[ActionChange]:
     """Take an action out of play for ever. Needs a key for administration."""
-    return Call("/v1/actions/remove", {"name": name}, _nothing)
+    return Call("/v1/actions/remove", {"name": name}, changed)
 
 
 def _event(
@@ -263,12 +275,3 @@ def _batch(answer: Json, field: str, read: Callable[..., Any]) -> list[Any]:
     if any(isinstance(result, RefusedError) for result in results):
         raise BatchRefusedError(results)
     return results
-
-
-def _accepted(field: str) -> Callable[[Json], None]:
-    """Return a reader of a batch that has no results, only refusals."""
-    return lambda answer: _nothing(_batch(answer, field, _nothing))
-
-
-def _nothing(_: object, *, durable: bool = True) -> None:  # noqa: ARG001, as `decided` takes it
-    return None
