@@ -137,6 +137,7 @@ def test_a_batch_that_is_partly_refused_keeps_the_other_decisions(client):
     with pytest.raises(BatchRefusedError) as refused:
         client.decide_many(contexts, event_ids=ids, available_actions=[None, None, ["gold"]])
     first, second, third = refused.value.results
+    assert str(refused.value) == refused.value.message == f"1 of 3 refused: {second}"
     assert isinstance(first, DecidedEvent)
     assert (second.code, second.path) == ("invalid_request", "$.events[1].context.age")
     assert (third.event_id, third.action) == ("partly-3", "gold")

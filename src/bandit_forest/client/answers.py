@@ -119,7 +119,9 @@ class RefusedError(BanditForestError):
 
 
 class BatchRefusedError(RefusedError):
-    """Some items of a batch were refused; what became of each is in `results`. It looks like the first refusal.
+    """Some items of a batch were refused; what became of each is in `results`.
+
+    It looks like the first refusal, and says before it how many there are.
 
     Parameters
     ----------
@@ -128,8 +130,10 @@ class BatchRefusedError(RefusedError):
     """
 
     def __init__(self, results: list[Any]) -> None:
-        first = next(result for result in results if isinstance(result, RefusedError))
-        super().__init__(first.status, first.code, first.message, first.path)
+        refused = [result for result in results if isinstance(result, RefusedError)]
+        first = refused[0]
+        message = f"{len(refused)} of {len(results)} refused: {first.message}"
+        super().__init__(first.status, first.code, message, first.path)
         self.results = results
 
 
