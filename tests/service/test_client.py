@@ -177,6 +177,16 @@ def test_what_became_of_a_lesson_is_told_with_the_id_that_the_service_made(clien
     assert [client.explain(event.event_id)["action"] for event in events] == ["plus", "gold"]
 
 
+def test_a_lesson_that_is_sent_again_counts_once_as_the_client_says(client):
+    event_id = client.decide(CONTEXT).event_id
+    again = (lambda: client.reward(event_id, 1.0), lambda: client.learn(CONTEXT, "plus", 1, propensity=1, event_id="l"))
+    for send in again:
+        send()
+        with pytest.raises(RefusedError) as refused:
+            send()
+        assert f'refused as "{refused.value.code}"' in Client.__doc__
+
+
 def test_what_became_of_each_reward_of_a_batch_is_told(client):
     first, second = client.decide_many([CONTEXT] * 2)
     assert client.reward_many({first.event_id: 0.5}) == [RewardedEvent(first.event_id, 0.5)]

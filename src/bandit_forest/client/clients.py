@@ -57,7 +57,8 @@ class Client:
     """Ask a decision service, and wait for its answers.
 
     When no service answers, `httpx.TransportError` is raised. A request with an `event_id` of your own can then be sent
-    again: the same request gets the same answer.
+    again. The same `decide` or `rank` gets the same answer. A `reward` or `learn` counts once: when the first one had
+    arrived, the second is refused as "duplicate_reward", or answered with `ignored`, as the project says.
 
     Parameters
     ----------
