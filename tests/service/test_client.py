@@ -10,6 +10,7 @@ import httpx
 import pytest
 from running import ADMIN_KEY, CONTEXT, ENVIRONMENT, KEY, KEYS, Running, write_project
 
+from bandit_forest import Bandit
 from bandit_forest.client import (
     ActionChange,
     AsyncClient,
@@ -93,7 +94,7 @@ def test_the_same_without_blocking(service):
 
 def test_both_clients_do_the_same_and_say_so():
     calls = [name for name in vars(calls_module) if name in calls_module.__all__ and name != "Call"]
-    assert len(calls) == 14
+    assert len(calls) == 18
     for call in calls:
         waiting, awaited = getattr(Client, call), getattr(AsyncClient, call)
         assert waiting.__name__ == awaited.__name__ == call
@@ -218,6 +219,36 @@ def test_a_second_reward_that_is_ignored_says_so(tmp_path):
 def test_what_is_not_on_disk_yet_is_told(call, answer):
     assert call.result(httpx.Response(200, json=answer)).durable
     assert not call.result(httpx.Response(200, json=answer | {"durable": False})).durable
+
+
+def test_the_model_and_what_it_says_are_taken(service, tmp_path):
+    file = tmp_path / "offers.bandit"
+    with Client(service.address, key=ADMIN_KEY) as admin:
+        admin.learn(CONTEXT, "plus", 0.5, propensity=0.25)
+        data = admin.model()
+        assert not list(tmp_path.iterdir())
+        assert admin.model(file) == data == file.read_bytes()
+        assert Bandit.load(file).version == Bandit.from_bytes(data).version == admin.status()["model_version"]
+        assert {one["name"] for one in admin.importance()["features"]} == {"age", "city", "member"}
+        assert admin.evaluation()["policies"][0]["policy"] == "uniform"
+
+    async def take() -> None:
+        async with AsyncClient(service.address, key=ADMIN_KEY) as admin:
+            assert await admin.model(tmp_path / "again.bandit") == data
+            assert (await admin.status())["model_version"] > 0
+
+    asyncio.run(take())
+
+
+def test_a_model_that_is_not_the_services_is_not_written(tmp_path):
+    file = tmp_path / "offers.bandit"
+    file.write_bytes(b"kept")
+    call = calls_module.model(file)
+    with pytest.raises(RefusedError) as refused:
+        call.result(httpx.Response(200, text="<h1>Sign in</h1>"))
+    assert (refused.value.code, file.read_bytes()) == ("foreign_answer", b"kept")
+    with pytest.raises(RefusedError, match="after 3 more lessons"):
+        call.result(httpx.Response(404, json={"error": {"code": "warming_up", "message": "after 3 more lessons"}}))
 
 
 def test_actions_are_changed_with_a_key_for_administration(service, client):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -9,6 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
+from bandit_forest import archive
 from bandit_forest.client.answers import (
     ActionChange,
     BatchRefusedError,
@@ -35,14 +37,18 @@ __all__ = [
     "decide_many",
     "disable_action",
     "enable_action",
+    "evaluation",
     "explain",
+    "importance",
     "learn",
     "learn_many",
+    "model",
     "rank",
     "rank_many",
     "remove_action",
     "reward",
     "reward_many",
+    "status",
 ]
 
 Context = Mapping[str, Any]
@@ -58,7 +64,9 @@ class Call(Generic[Result]):
     path: str
     body: Json | None
     """JSON body of a POST; None: a GET."""
-    read: Callable[[Json], Result]
+    read: Callable[[Any], Result]
+    """Reader of the answer: of JSON as Python has it, or of bytes."""
+    is_json: bool = True
 
     @property
     def request(self) -> dict[str, Any]:
@@ -71,10 +79,9 @@ class Call(Generic[Result]):
     def result(self, response: httpx.Response) -> Result:
         """Read the answer, or raise the refusal."""
         try:
-            answer: Json = response.json()
             if not response.is_error:
-                return self.read(answer)
-            refusal = RefusedError(response.status_code, **answer["error"])
+                return self.read(response.json() if self.is_json else _bytes(response))
+            refusal = RefusedError(response.status_code, **response.json()["error"])
         except (ValueError, KeyError, TypeError):  # of a proxy, say
             told = f"The answer is not the service's: {response.text[:80]!r}."
             raise RefusedError(response.status_code, "foreign_answer", told) from None
@@ -208,6 +215,36 @@ def explain(event_id: str) -> Call[Json]:
     return Call(f"/v1/explain/{quote(event_id, safe='')}", None, lambda answer: answer)
 
 
+def importance() -> Call[Json]:
+    """Return which features and variables matter, largest first. Needs a key for administration."""
+    return Call("/v1/importance", None, lambda answer: answer)
+
+
+def evaluation() -> Call[Json]:
+    """Return what uniform play, and in shadow mode the forest, would have earned. Needs a key for administration."""
+    return Call("/v1/evaluation", None, lambda answer: answer)
+
+
+def status() -> Call[Json]:
+    """Return how the service is doing. Needs a key for administration."""
+    return Call("/v1/status", None, lambda answer: answer)
+
+
+def model(path: str | os.PathLike[str] | None = None) -> Call[bytes]:
+    """Return everything that was learned, and write it to a file if there is a `path`. Needs a key for administration.
+
+    `Bandit.load` or `PairBandit.load` reads the file, `from_bytes` the bytes.
+    """
+    file = None if path is None else os.fspath(path)
+
+    def read(data: bytes) -> bytes:
+        if file is not None:
+            archive.write(file, data)
+        return data
+
+    return Call("/v1/model", None, read, is_json=False)
+
+
 def actions() -> Call[dict[str, str]]:
     """Return the state of each action: 'enabled', 'disabled' or 'removed'. Needs a key for administration."""
     return Call("/v1/status", None, lambda answer: {one["name"]: one["state"] for one in answer["actions"]})
@@ -231,6 +268,13 @@ def enable_action(name: str) -> Call[ActionChange]:
 def remove_action(name: str) -> Call[ActionChange]:
     """Take an action out of play for ever. Needs a key for administration."""
     return Call("/v1/actions/remove", {"name": name}, changed)
+
+
+def _bytes(response: httpx.Response) -> bytes:
+    """Return the bytes of an answer of the service, which calls them so."""
+    if not response.headers.get("content-type", "").startswith("application/octet-stream"):
+        raise ValueError  # the answer of something else
+    return response.content
 
 
 def _event(
