@@ -167,7 +167,9 @@ def test_a_number_that_json_does_not_have_is_refused_before_it_is_sent(client, v
     with pytest.raises(InvalidArgumentError, match=r"The '\$.reward' of a request must be a finite number"):
         client.reward("any", value)
     with pytest.raises(InvalidArgumentError, match=r"\$.events\[1\].context.age"):
-        client.decide_many([CONTEXT, {**CONTEXT, "age": value}])
+        client.decide_many([CONTEXT, {**CONTEXT, "age": float("-inf")}])
+    with pytest.raises(InvalidArgumentError, match=r"\$\.propensity"):
+        client.learn({**CONTEXT, "age": float("nan")}, "plus", 1.0, propensity=value)
 
 
 def test_what_became_of_a_lesson_is_told_with_the_id_that_the_service_made(client):

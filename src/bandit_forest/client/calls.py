@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 
 from bandit_forest import archive
+from bandit_forest.bandit.features.values import plain
 from bandit_forest.client.answers import (
     ActionChange,
     BatchRefusedError,
@@ -26,6 +27,7 @@ from bandit_forest.client.answers import (
     ranked,
     rewarded,
 )
+from bandit_forest.client.rows import column, is_frame, mapping, rows
 from bandit_forest.client.sending import request_json
 from bandit_forest.errors import refuse
 
@@ -51,7 +53,10 @@ __all__ = [
     "status",
 ]
 
-Context = Mapping[str, Any]
+Context = Any
+"""A mapping from names of features to values, or a row of a frame."""
+Contexts = Any
+"""Several of them, a frame, or a mapping of columns."""
 Action = str | Mapping[str, Any]
 """The name of a fixed action, or the id and the features of an offered one."""
 Result = TypeVar("Result")
@@ -101,12 +106,12 @@ def decide(
 
     In shadow mode, `action` and `propensity` tell what the application has chosen. `mean_rewards` asks for estimates.
     """
-    event = _event(context, available_actions, event_id, action, propensity)
+    event = _event(mapping(context, "$.context"), available_actions, event_id, action, propensity)
     return Call("/v1/decide", event | ({"mean_rewards": True} if mean_rewards else {}), decided)
 
 
 def decide_many(
-    contexts: Iterable[Context],
+    contexts: Contexts,
     *,
     available_actions: Sequence[Iterable[str] | None] | None = None,
     event_ids: Sequence[str | None] | None = None,
@@ -115,11 +120,12 @@ def decide_many(
 ) -> Call[list[DecidedEvent]]:
     """Choose an action for each event, with one request; everything else has one item per event, too.
 
+    As in all batches, the contexts are mappings, a frame of pandas, Polars or PyArrow, or a mapping of columns.
     When some events are refused, `BatchRefusedError` holds the decisions of the others.
     """
-    given = list(contexts)
+    given = _contexts(contexts)
     columns = [
-        _column(values, name, len(given))
+        column(values, name, len(given))
         for name, values in (
             ("available_actions", available_actions),
             ("event_ids", event_ids),
@@ -144,15 +150,15 @@ def rank(
     An event_id of your own makes it safe to ask again. At most `n_ranked` ranks are answered. `mean_rewards` asks for
     estimates.
     """
-    event = _offer(context, actions, event_id, n_ranked)
-    ids = [action.get("id") for action in event["actions"]]
+    event = _offer(mapping(context, "$.context"), actions, event_id, n_ranked)
+    ids = [plain(action.get("id")) for action in event["actions"]]
     return Call(
         "/v1/rank", event | ({"mean_rewards": True} if mean_rewards else {}), lambda answer: ranked(answer, ids)
     )
 
 
 def rank_many(
-    contexts: Iterable[Context],
+    contexts: Contexts,
     *,
     actions: Sequence[Iterable[Mapping[str, Any]]],
     event_ids: Sequence[str | None] | None = None,
@@ -162,8 +168,8 @@ def rank_many(
 
     When some events are refused, `BatchRefusedError` holds the rankings of the others.
     """
-    given = list(contexts)
-    offers, names = _column(actions, "actions", len(given)), _column(event_ids, "event_ids", len(given))
+    given = _contexts(contexts)
+    offers, names = column(actions, "actions", len(given)), column(event_ids, "event_ids", len(given))
     events = [_offer(*row, n_ranked) for row in zip(given, offers, names, strict=True)]
     return Call("/v1/rank/batch", {"events": events}, lambda answer: _batch(answer, "rankings", ranked))
 
@@ -178,6 +184,8 @@ def reward_many(rewards: Mapping[str, float]) -> Call[list[RewardedEvent]]:
 
     When some are refused, `BatchRefusedError` holds the answers to the others.
     """
+    if not hasattr(rewards, "items"):  # a series of pandas has them, too
+        refuse("rewards", "the client", "a mapping from event_ids to rewards", rewards)
     body = {"rewards": [{"event_id": event_id, "reward": value} for event_id, value in rewards.items()]}
     return Call("/v1/reward/batch", body, lambda answer: _batch(answer, "rewards", rewarded))
 
@@ -186,12 +194,17 @@ def learn(
     context: Context, action: Action, reward: float, *, propensity: float, event_id: str | None = None
 ) -> Call[LearnedEvent]:
     """Learn an event that was decided elsewhere; an offered action is told with its `id` and its features."""
-    event = {"context": dict(context), "action": _plain(action), "reward": reward, "propensity": propensity}
+    event = {
+        "context": mapping(context, "$.context"),
+        "action": _plain(action),
+        "reward": reward,
+        "propensity": propensity,
+    }
     return Call("/v1/learn", event | {"event_id": event_id}, learned)
 
 
 def learn_many(
-    contexts: Iterable[Context],
+    contexts: Contexts,
     actions: Sequence[Action],
     rewards: Sequence[float],
     *,
@@ -202,11 +215,21 @@ def learn_many(
 
     When some are refused, `BatchRefusedError` holds the answers to the others.
     """
-    given = [dict(context) for context in contexts]
-    taken = [_plain(action) for action in actions]
-    columns = {"action": taken, "reward": rewards, "propensity": propensities, "event_id": event_ids}
-    lists = [given, *(_column(values, f"{name}s", len(given)) for name, values in columns.items())]
-    events = [dict(zip(("context", *columns), row, strict=True)) for row in zip(*lists, strict=True)]
+    given = _contexts(contexts)
+    lists = [
+        column(values, name, len(given))
+        for name, values in (
+            ("actions", actions),
+            ("rewards", rewards),
+            ("propensities", propensities),
+            ("event_ids", event_ids),
+        )
+    ]
+    fields = ("context", "action", "reward", "propensity", "event_id")
+    events = [
+        dict(zip(fields, (context, _plain(action), *rest), strict=True))
+        for context, action, *rest in zip(given, *lists, strict=True)
+    ]
     return Call("/v1/learn/batch", {"events": events}, lambda answer: _batch(answer, "events", learned))
 
 
@@ -277,8 +300,12 @@ def _bytes(response: httpx.Response) -> bytes:
     return response.content
 
 
+def _contexts(given: Contexts) -> list[Json]:
+    return [mapping(context, f"$.events[{number}].context") for number, context in enumerate(rows(given, "contexts"))]
+
+
 def _event(
-    context: Context,
+    context: Json,
     available_actions: Iterable[str] | None,
     event_id: str | None,
     action: str | None,
@@ -286,28 +313,22 @@ def _event(
 ) -> Json:
     available = None if available_actions is None else list(available_actions)
     event = {"available_actions": available, "event_id": event_id, "action": action, "propensity": propensity}
-    return {"context": dict(context)} | {name: value for name, value in event.items() if value is not None}
+    return {"context": context} | {name: value for name, value in event.items() if value is not None}
 
 
-def _offer(context: Context, actions: Iterable[Mapping[str, Any]], event_id: str | None, n_ranked: int | None) -> Json:
+def _offer(context: Json, actions: Iterable[Mapping[str, Any]], event_id: str | None, n_ranked: int | None) -> Json:
+    if is_frame(actions):
+        actions = rows(actions, "actions")
     offered = list(actions) if isinstance(actions, Iterable) else [actions]
     if not all(hasattr(action, "items") for action in offered):  # a row of pandas has them, too
         refuse("actions", "the client", "a list of mappings, each with its 'id'", actions)
     copies = [dict(action) for action in offered]
-    return {"context": dict(context), "actions": copies, "event_id": event_id, "n_ranked": n_ranked}
+    return {"context": context, "actions": copies, "event_id": event_id, "n_ranked": n_ranked}
 
 
 def _plain(action: Action) -> str | Json:
     """Return an action as JSON has it."""
-    return dict(action) if isinstance(action, Mapping) else action
-
-
-def _column(values: Sequence[Any] | None, name: str, n_events: int) -> Sequence[Any]:
-    if values is None:
-        return [None] * n_events
-    if len(values) != n_events:
-        refuse(name, "the client", f"{n_events} items, one for each event", values)
-    return values
+    return dict(action.items()) if hasattr(action, "items") else action
 
 
 def _batch(answer: Json, field: str, read: Callable[..., Any]) -> list[Any]:
