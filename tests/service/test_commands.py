@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import socket
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -20,6 +23,7 @@ from bandit_forest.cli import main
 from bandit_forest.client import Client
 from bandit_forest.service.config.project_file import load_project
 
+ROOT = Path(__file__).parents[2]
 LEARNED = """
 [project]
 warm_up_events = 30
@@ -155,6 +159,19 @@ def test_without_the_extra_the_cure_is_told(tmp_path, absent, words, extra):
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert f"pip install 'bandit-forest[{extra}]'" in ended.stderr
     assert ended.returncode == 1
+
+
+def test_the_extra_of_the_service_brings_what_its_commands_import():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+    def brought(name: str) -> set[str]:
+        inner = [re.fullmatch(r"bandit-forest\[(.*)\]", one) for one in extras[name]]
+        own = {re.split(r"[>=\[]", one)[0] for one in extras[name]} - {"bandit-forest"}
+        return own.union(*(brought(other) for found in inner if found for other in found[1].split(",")))
+
+    assert {"typer", "httptools", "msgspec", "prometheus-client", "pyarrow", "httpx"} <= brought("service")
+    assert "matplotlib" not in brought("service")  # as README says
+    assert "matplotlib" in brought("experiments")
 
 
 def test_the_package_and_its_command_import_nothing_of_the_service():
