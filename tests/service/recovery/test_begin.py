@@ -81,6 +81,7 @@ def test_what_does_not_fit_is_refused_before_there_is_a_folder(tmp_path: Path) -
         {"x": NumericFeature(thresholds=(-1.5, 2e-7)), "y": NumericFeature(n_bins=3, missing=True)},
         {'a "quoted" name': CategoricalFeature(values=("é", "\\", '"'), open=True, max_values=7)},
         {"tags.x": LabelsFeature(labels=("one", "two"))},
+        {"a\x7fb": CategoricalFeature(values=("\x7f", "\x00\x1f\x80\t\n", "\u2028\U0001f600"))},
     ],
 )
 def test_every_feature_is_written_as_the_project_file_reads_it(features: dict[str, Any]) -> None:
@@ -88,6 +89,15 @@ def test_every_feature_is_written_as_the_project_file_reads_it(features: dict[st
     project = parse_project(project_for_bandit(bandit), name="made.toml")
     assert project.context == features
     assert project.action_names == ("stay", 'say "go"')
+
+
+def test_half_a_character_is_refused_in_one_sentence() -> None:
+    for bandit in (
+        Bandit(actions=["stay", "go"], features={"\ud800": "numeric"}),
+        Bandit(actions=["stay", "go"], features={"city": CategoricalFeature(values=("\ud800",))}),
+    ):
+        with pytest.raises(InvalidArgumentError, match=r"made of whole characters, and the bandit has .*ud800"):
+            project_for_bandit(bandit)
 
 
 def test_a_project_file_is_made_for_offered_actions_too(tmp_path: Path) -> None:
