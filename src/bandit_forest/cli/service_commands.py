@@ -206,7 +206,10 @@ def _client(project: Path, address: str | None) -> Iterator[Client]:
 
 def _load_bandit(file: Path) -> Bandit | PairBandit:
     kinds: dict[str | None, type[Bandit] | type[PairBandit]] = {"Bandit": Bandit, "PairBandit": PairBandit}
-    kind = archive.read(file)[0].get("policy")
+    try:
+        kind = archive.read(file)[0].get("policy")
+    except OSError as error:
+        raise InvalidArgumentError(f"'{file}' cannot be read: {error.strerror}.") from error
     if kind not in kinds:
         raise InvalidArgumentError(f"'{file}' holds a {kind}, and a Bandit or a PairBandit is needed.")
     return kinds[kind].load(file)

@@ -112,6 +112,24 @@ def test_no_project_file_is_made_before_the_features_are_known() -> None:
         project_for_bandit(Bandit(actions=["stay", "go"]))
 
 
+@pytest.mark.parametrize("name", ["missing.bandit", "folder"])
+def test_a_saved_bandit_that_cannot_be_read_is_told_in_one_sentence(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    told = []
+    for words in (["init", "made.toml"], ["serve", "offers.toml"]):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "offers.toml").write_text(project_for_bandit(learned_bandit()))
+        monkeypatch.setattr(sys, "argv", ["bandit-forest", *words, "--from", name])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told.append(ended.value.code)
+    assert told[0] == told[1]
+    assert str(told[0]).startswith(f"bandit-forest: '{name}' cannot be read: ")
+    assert not (tmp_path / "made.toml").exists()
+
+
 def test_the_command_writes_it(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
     learned_bandit().save(tmp_path / "offers.bandit")
     monkeypatch.chdir(tmp_path)
