@@ -194,6 +194,32 @@ def test_actions_are_listed_and_changed_from_the_command_line(run, tmp_path, mon
         assert "no action 'tin'" in run("actions", "disable", "tin", project)
 
 
+def test_an_address_needs_no_scheme(run, tmp_path):
+    project = write_project(tmp_path)
+    with Running(project) as service:
+        run("actions", "add", "lead", project, "--address", f"localhost:{service.port}")
+        for address in (f"127.0.0.1:{service.port}", service.address):
+            assert "enabled   lead" in run("actions", "list", project, "--address", address)
+    project.write_text(project.read_text() + '[server]\nhost = "::1"\nport = 1\n')
+    assert "No service answers at http://[::1]:1 (" in run("actions", "list", project)
+    told = run("actions", "list", project, "--address", "localhost:port")
+    assert "The 'address' of bandit-forest actions must be an address such as" in told
+
+
+def test_a_key_that_is_missing_is_named(run, tmp_path, monkeypatch):
+    project = write_project(tmp_path, more=KEYS)
+    with Running(project, environment=ENVIRONMENT) as service:
+        command = ("actions", "list", project, "--address", service.address)
+        for _ in range(2):
+            told = run(*command)
+            assert "needs a key for administration: set it with 'export OFFERS_ADMIN_KEY=...'." in told
+            monkeypatch.setenv("OFFERS_ADMIN_KEY", " ")
+        monkeypatch.setenv("OFFERS_ADMIN_KEY", "not the key of the service")
+        assert "A key of the project is needed" in run(*command)
+        project.write_text(project.read_text().replace("env:OFFERS_ADMIN_KEY", f"sha256:{'0' * 64}"))
+        assert "name it by 'env:NAME' in [keys].admin" in run(*command)
+
+
 def test_actions_that_are_offered_are_not_listed_or_changed(run, tmp_path):
     project = write_offered_project(tmp_path)
     with Running(project) as service:
