@@ -220,6 +220,14 @@ def test_a_key_that_is_missing_is_named(run, tmp_path, monkeypatch):
         assert "name it by 'env:NAME' in [keys].admin" in run(*command)
 
 
+def test_a_short_key_is_refused_as_the_page_says(run, tmp_path, monkeypatch):
+    project = write_project(tmp_path, more=KEYS)
+    monkeypatch.setenv("OFFERS_KEY", "x" * 16)
+    monkeypatch.setenv("OFFERS_ADMIN_KEY", "y" * 15)
+    (told,) = re.findall(r"at least \d+ characters", run("serve", project))
+    assert f"Keys have {told}" in " ".join((ROOT / "docs" / "service.md").read_text().split())
+
+
 def test_actions_that_are_offered_are_not_listed_or_changed(run, tmp_path):
     project = write_offered_project(tmp_path)
     with Running(project) as service:
