@@ -10,7 +10,17 @@ import httpx
 import pytest
 from running import ADMIN_KEY, CONTEXT, ENVIRONMENT, KEY, KEYS, Running, write_project
 
-from bandit_forest.client import AsyncClient, BatchRefusedError, Client, DecidedEvent, RefusedError
+from bandit_forest import Bandit
+from bandit_forest.client import (
+    ActionChange,
+    AsyncClient,
+    BatchRefusedError,
+    Client,
+    DecidedEvent,
+    LearnedEvent,
+    RefusedError,
+    RewardedEvent,
+)
 from bandit_forest.client import calls as calls_module
 from bandit_forest.client.calls import Call
 from bandit_forest.errors import InvalidArgumentError, MissingExtraError
@@ -33,7 +43,7 @@ def test_decide_reward_learn_and_explain(client):
     event = client.decide(CONTEXT, available_actions=["gold"])
     assert event.action == "gold"
     assert client.decide(CONTEXT, available_actions=["gold"], event_id=event.event_id) == event
-    client.reward(event.event_id, 1.0)
+    assert client.reward(event.event_id, 1.0) == (event.event_id, 1.0, False, True)
     assert client.explain(event.event_id)["reward"] == 1.0
     client.learn(CONTEXT, "plus", 0.5, propensity=0.25, event_id="their / event")
     assert client.explain("their / event")["state"] == "learned"
@@ -84,7 +94,7 @@ def test_the_same_without_blocking(service):
 
 def test_both_clients_do_the_same_and_say_so():
     calls = [name for name in vars(calls_module) if name in calls_module.__all__ and name != "Call"]
-    assert len(calls) == 14
+    assert len(calls) == 18
     for call in calls:
         waiting, awaited = getattr(Client, call), getattr(AsyncClient, call)
         assert waiting.__name__ == awaited.__name__ == call
@@ -128,6 +138,7 @@ def test_a_batch_that_is_partly_refused_keeps_the_other_decisions(client):
     with pytest.raises(BatchRefusedError) as refused:
         client.decide_many(contexts, event_ids=ids, available_actions=[None, None, ["gold"]])
     first, second, third = refused.value.results
+    assert str(refused.value) == refused.value.message == f"1 of 3 refused: {second}"
     assert isinstance(first, DecidedEvent)
     assert (second.code, second.path) == ("invalid_request", "$.events[1].context.age")
     assert (third.event_id, third.action) == ("partly-3", "gold")
@@ -156,13 +167,96 @@ def test_a_number_that_json_does_not_have_is_refused_before_it_is_sent(client, v
     with pytest.raises(InvalidArgumentError, match=r"The '\$.reward' of a request must be a finite number"):
         client.reward("any", value)
     with pytest.raises(InvalidArgumentError, match=r"\$.events\[1\].context.age"):
-        client.decide_many([CONTEXT, {**CONTEXT, "age": value}])
+        client.decide_many([CONTEXT, {**CONTEXT, "age": float("-inf")}])
+    with pytest.raises(InvalidArgumentError, match=r"\$\.propensity"):
+        client.learn({**CONTEXT, "age": float("nan")}, "plus", 1.0, propensity=value)
+
+
+def test_what_became_of_a_lesson_is_told_with_the_id_that_the_service_made(client):
+    event = client.learn(CONTEXT, "plus", 0.5, propensity=0.25)
+    assert event == LearnedEvent(event.event_id, ignored=False, durable=True)
+    assert client.explain(event.event_id)["reward"] == 0.5
+    events = client.learn_many([CONTEXT] * 2, ["plus", "gold"], [0.5, 1], propensities=[0.5, 0.25])
+    assert [client.explain(event.event_id)["action"] for event in events] == ["plus", "gold"]
+
+
+def test_a_lesson_that_is_sent_again_counts_once_as_the_client_says(client):
+    event_id = client.decide(CONTEXT).event_id
+    again = (lambda: client.reward(event_id, 1.0), lambda: client.learn(CONTEXT, "plus", 1, propensity=1, event_id="l"))
+    for send in again:
+        send()
+        with pytest.raises(RefusedError) as refused:
+            send()
+        assert f'refused as "{refused.value.code}"' in Client.__doc__
+
+
+def test_what_became_of_each_reward_of_a_batch_is_told(client):
+    first, second = client.decide_many([CONTEXT] * 2)
+    assert client.reward_many({first.event_id: 0.5}) == [RewardedEvent(first.event_id, 0.5)]
+    with pytest.raises(BatchRefusedError) as refused:
+        client.reward_many({first.event_id: 0.5, second.event_id: 1.0})
+    assert refused.value.results[0].code == "duplicate_reward"
+    assert refused.value.results[1] == RewardedEvent(second.event_id, 1.0)
+
+
+def test_a_second_reward_that_is_ignored_says_so(tmp_path):
+    project = write_project(tmp_path, more='[reward]\non_duplicate = "ignore"\n')
+    with Running(project) as service, Client(service.address) as client:
+        event_id = client.decide(CONTEXT).event_id
+        assert client.reward(event_id, 0.5) == RewardedEvent(event_id, 0.5)
+        assert client.reward(event_id, 1.0) == RewardedEvent(event_id, 0.5, ignored=True)
+        lessons = [client.learn(CONTEXT, "plus", 0.5, propensity=0.5, event_id="theirs") for _ in range(2)]
+    assert lessons == [LearnedEvent("theirs"), LearnedEvent("theirs", ignored=True)]
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        (calls_module.reward("e1", 1.0), {"event_id": "e1", "reward": 1.0, "ignored": False}),
+        (calls_module.learn(CONTEXT, "plus", 1.0, propensity=0.5), {"event_id": "e1", "ignored": False}),
+        (calls_module.add_action("lead"), {"name": "lead", "state": "enabled"}),
+    ],
+    ids=["reward", "learn", "action"],
+)
+def test_what_is_not_on_disk_yet_is_told(call, answer):
+    assert call.result(httpx.Response(200, json=answer)).durable
+    assert not call.result(httpx.Response(200, json=answer | {"durable": False})).durable
+
+
+def test_the_model_and_what_it_says_are_taken(service, tmp_path):
+    file = tmp_path / "offers.bandit"
+    with Client(service.address, key=ADMIN_KEY) as admin:
+        admin.learn(CONTEXT, "plus", 0.5, propensity=0.25)
+        data = admin.model()
+        assert not list(tmp_path.iterdir())
+        assert admin.model(file) == data == file.read_bytes()
+        assert Bandit.load(file).version == Bandit.from_bytes(data).version == admin.status()["model_version"]
+        assert {one["name"] for one in admin.importance()["features"]} == {"age", "city", "member"}
+        assert admin.evaluation()["policies"][0]["policy"] == "uniform"
+
+    async def take() -> None:
+        async with AsyncClient(service.address, key=ADMIN_KEY) as admin:
+            assert await admin.model(tmp_path / "again.bandit") == data
+            assert (await admin.status())["model_version"] > 0
+
+    asyncio.run(take())
+
+
+def test_a_model_that_is_not_the_services_is_not_written(tmp_path):
+    file = tmp_path / "offers.bandit"
+    file.write_bytes(b"kept")
+    call = calls_module.model(file)
+    with pytest.raises(RefusedError) as refused:
+        call.result(httpx.Response(200, text="<h1>Sign in</h1>"))
+    assert (refused.value.code, file.read_bytes()) == ("foreign_answer", b"kept")
+    with pytest.raises(RefusedError, match="after 3 more lessons"):
+        call.result(httpx.Response(404, json={"error": {"code": "warming_up", "message": "after 3 more lessons"}}))
 
 
 def test_actions_are_changed_with_a_key_for_administration(service, client):
     with Client(service.address, key=ADMIN_KEY) as admin:
-        admin.add_action("lead")
-        admin.disable_action("lead")
+        assert admin.add_action("lead") == ActionChange("lead", "enabled")
+        assert admin.disable_action("lead").state == "disabled"
         assert admin.actions()["lead"] == "disabled"
         admin.enable_action("lead")
         admin.remove_action("lead")

@@ -94,12 +94,14 @@ def test_the_same_id_twice_is_a_conflict(client):
     assert (refused.value.status, refused.value.code, refused.value.path) == (409, "action_conflict", "$.actions")
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_number_that_json_does_not_have_is_refused_before_it_is_sent(client, value):
+def test_a_number_that_json_does_not_have_is_refused_before_it_is_sent(client):
+    value = float("inf")
     with pytest.raises(InvalidArgumentError, match=r"The '\$.actions\[1\].price' of a request must be a finite number"):
         client.rank(CONTEXT, actions=[OFFER[0], {**OFFER[1], "price": value}])
     with pytest.raises(InvalidArgumentError, match=r"The '\$.action.price' of a request must be a finite number"):
         client.learn(CONTEXT, {**OFFER[0], "price": value}, 1.0, propensity=0.5)
+    with pytest.raises(InvalidArgumentError, match=r"The '\$.actions\[0\].id' of a request must be a finite number"):
+        client.rank(CONTEXT, actions=[{**OFFER[0], "id": float("nan")}])
 
 
 def test_events_from_elsewhere_are_learned_with_the_features_of_their_action(client):
@@ -148,7 +150,7 @@ def test_estimates_of_an_id_that_is_a_float_are_those_of_the_int(client):
 
 @pytest.mark.parametrize(
     "value",
-    ["\ud800", {1, 2}, b"bytes", object(), 10**5000, ITSELF],
+    ["\ud800", {1, object()}, b"bytes", object(), 10**5000, ITSELF],
     ids=["half a character", "set", "bytes", "object", "digits", "itself"],
 )
 def test_what_json_cannot_hold_is_refused_before_it_is_sent(value):

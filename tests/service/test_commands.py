@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import socket
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -20,6 +23,7 @@ from bandit_forest.cli import main
 from bandit_forest.client import Client
 from bandit_forest.service.config.project_file import load_project
 
+ROOT = Path(__file__).parents[2]
 LEARNED = """
 [project]
 warm_up_events = 30
@@ -157,6 +161,19 @@ def test_without_the_extra_the_cure_is_told(tmp_path, absent, words, extra):
     assert ended.returncode == 1
 
 
+def test_the_extra_of_the_service_brings_what_its_commands_import():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+    def brought(name: str) -> set[str]:
+        inner = [re.fullmatch(r"bandit-forest\[(.*)\]", one) for one in extras[name]]
+        own = {re.split(r"[>=\[]", one)[0] for one in extras[name]} - {"bandit-forest"}
+        return own.union(*(brought(other) for found in inner if found for other in found[1].split(",")))
+
+    assert {"typer", "httptools", "msgspec", "prometheus-client", "pyarrow", "httpx"} <= brought("service")
+    assert "matplotlib" not in brought("service")  # as README says
+    assert "matplotlib" in brought("experiments")
+
+
 def test_the_package_and_its_command_import_nothing_of_the_service():
     script = "import bandit_forest, bandit_forest.cli, json, sys; print(json.dumps(sorted(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
@@ -175,6 +192,40 @@ def test_actions_are_listed_and_changed_from_the_command_line(run, tmp_path, mon
         run("actions", "enable", "gold", project)
         assert "disabled" not in run("actions", "list", project)
         assert "no action 'tin'" in run("actions", "disable", "tin", project)
+
+
+def test_an_address_needs_no_scheme(run, tmp_path):
+    project = write_project(tmp_path)
+    with Running(project) as service:
+        run("actions", "add", "lead", project, "--address", f"localhost:{service.port}")
+        for address in (f"127.0.0.1:{service.port}", service.address):
+            assert "enabled   lead" in run("actions", "list", project, "--address", address)
+    project.write_text(project.read_text() + '[server]\nhost = "::1"\nport = 1\n')
+    assert "No service answers at http://[::1]:1 (" in run("actions", "list", project)
+    told = run("actions", "list", project, "--address", "localhost:port")
+    assert "The 'address' of bandit-forest actions must be an address such as" in told
+
+
+def test_a_key_that_is_missing_is_named(run, tmp_path, monkeypatch):
+    project = write_project(tmp_path, more=KEYS)
+    with Running(project, environment=ENVIRONMENT) as service:
+        command = ("actions", "list", project, "--address", service.address)
+        for _ in range(2):
+            told = run(*command)
+            assert "needs a key for administration: set it with 'export OFFERS_ADMIN_KEY=...'." in told
+            monkeypatch.setenv("OFFERS_ADMIN_KEY", " ")
+        monkeypatch.setenv("OFFERS_ADMIN_KEY", "not the key of the service")
+        assert "A key of the project is needed" in run(*command)
+        project.write_text(project.read_text().replace("env:OFFERS_ADMIN_KEY", f"sha256:{'0' * 64}"))
+        assert "name it by 'env:NAME' in [keys].admin" in run(*command)
+
+
+def test_a_short_key_is_refused_as_the_page_says(run, tmp_path, monkeypatch):
+    project = write_project(tmp_path, more=KEYS)
+    monkeypatch.setenv("OFFERS_KEY", "x" * 16)
+    monkeypatch.setenv("OFFERS_ADMIN_KEY", "y" * 15)
+    (told,) = re.findall(r"at least \d+ characters", run("serve", project))
+    assert f"Keys have {told}" in " ".join((ROOT / "docs" / "service.md").read_text().split())
 
 
 def test_actions_that_are_offered_are_not_listed_or_changed(run, tmp_path):

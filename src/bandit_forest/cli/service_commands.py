@@ -190,23 +190,37 @@ def _client(project: Path, address: str | None) -> Iterator[Client]:
     with _extra("client"):
         import httpx
 
-    from bandit_forest.client import Client
+    from bandit_forest.client import Client, RefusedError
 
     loaded = _load(project)
     names = [key.removeprefix("env:") for key in loaded.keys.admin if key.startswith("env:")]
-    key = next((os.environ[name].strip() for name in names if name in os.environ), None)
-    address = address or f"http://{loaded.server.host}:{loaded.server.port}"
-    with Client(address, key=key) as client:
-        try:
+    key = next((key for name in names if (key := os.environ.get(name, "").strip())), None)
+    host = f"[{loaded.server.host}]" if ":" in loaded.server.host else loaded.server.host
+    asked = address or f"{host}:{loaded.server.port}"
+    url = asked if "://" in asked else f"http://{asked}"
+    try:
+        with Client(url, key=key) as client:
             yield client
-        except httpx.TransportError as error:
-            cure = f"start it with 'bandit-forest serve {project}'"
-            raise BanditForestError(f"No service answers at {address} ({error}): {cure}.") from error
+    except httpx.InvalidURL:
+        refuse("address", "bandit-forest actions", "an address such as http://localhost:8420", asked)
+    except httpx.TransportError as error:
+        cure = f"start it with 'bandit-forest serve {project}'"
+        raise BanditForestError(f"No service answers at {url} ({error}): {cure}.") from error
+    except RefusedError as error:
+        if error.code != "unauthorized" or key is not None:
+            raise
+        cure = (
+            f"set it with 'export {names[0]}=...'" if names else f"name it by 'env:NAME' in [keys].admin of '{project}'"
+        )
+        raise BanditForestError(f"The service needs a key for administration: {cure}.") from error
 
 
 def _load_bandit(file: Path) -> Bandit | PairBandit:
     kinds: dict[str | None, type[Bandit] | type[PairBandit]] = {"Bandit": Bandit, "PairBandit": PairBandit}
-    kind = archive.read(file)[0].get("policy")
+    try:
+        kind = archive.read(file)[0].get("policy")
+    except OSError as error:
+        raise InvalidArgumentError(f"'{file}' cannot be read: {error.strerror}.") from error
     if kind not in kinds:
         raise InvalidArgumentError(f"'{file}' holds a {kind}, and a Bandit or a PairBandit is needed.")
     return kinds[kind].load(file)

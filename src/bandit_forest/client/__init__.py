@@ -7,7 +7,25 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"The client needs {error.name}: pip install 'bandit-forest[client]'.") from error
 
-from bandit_forest.client.answers import BatchRefusedError, DecidedEvent, RankedEvent, RefusedError
+from bandit_forest.client.answers import (
+    ActionChange,
+    BatchRefusedError,
+    DecidedEvent,
+    LearnedEvent,
+    RankedEvent,
+    RefusedError,
+    RewardedEvent,
+)
 from bandit_forest.client.clients import AsyncClient, Client
 
-__all__ = ["AsyncClient", "BatchRefusedError", "Client", "DecidedEvent", "RankedEvent", "RefusedError"]
+__all__ = [
+    "ActionChange",
+    "AsyncClient",
+    "BatchRefusedError",
+    "Client",
+    "DecidedEvent",
+    "LearnedEvent",
+    "RankedEvent",
+    "RefusedError",
+    "RewardedEvent",
+]

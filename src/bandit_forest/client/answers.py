@@ -8,13 +8,19 @@ from typing import Any, NamedTuple
 from bandit_forest.errors import BanditForestError
 
 __all__ = [
+    "ActionChange",
     "BatchRefusedError",
     "DecidedEvent",
     "Json",
+    "LearnedEvent",
     "RankedEvent",
     "RefusedError",
+    "RewardedEvent",
+    "changed",
     "decided",
+    "learned",
     "ranked",
+    "rewarded",
 ]
 
 Json = dict[str, Any]
@@ -59,6 +65,39 @@ class RankedEvent(NamedTuple):
     """False when the disk refuses and the project says to continue: in memory, not on disk yet."""
 
 
+class RewardedEvent(NamedTuple):
+    """A reward that the service has taken."""
+
+    event_id: str
+    reward: float
+    """The reward that counts: of an ignored one, the first."""
+    ignored: bool = False
+    """Whether it came second and changed nothing, in a project that ignores such rewards."""
+    durable: bool = True
+    """False when the disk refuses and the project says to continue: in memory, not on disk yet."""
+
+
+class LearnedEvent(NamedTuple):
+    """An event from elsewhere that the service has learned."""
+
+    event_id: str
+    """The event_id that was sent, or the one that the service made."""
+    ignored: bool = False
+    """Whether it had been learned before and changed nothing, in a project that ignores such events."""
+    durable: bool = True
+    """False when the disk refuses and the project says to continue: in memory, not on disk yet."""
+
+
+class ActionChange(NamedTuple):
+    """An action and its new state."""
+
+    name: str
+    state: str
+    """'enabled', 'disabled' or 'removed'."""
+    durable: bool = True
+    """False when the disk refuses and the project says to continue: in memory, not on disk yet."""
+
+
 class RefusedError(BanditForestError):
     """The service refused a request, and nothing has changed there.
 
@@ -80,7 +119,9 @@ class RefusedError(BanditForestError):
 
 
 class BatchRefusedError(RefusedError):
-    """Some items of a batch were refused; `results` has all results, other attributes are those of the first refusal.
+    """Some items of a batch were refused; `results` has all results.
+
+    Other attributes are those of the first refusal; the message begins with the number of refused items.
 
     Parameters
     ----------
@@ -89,8 +130,10 @@ class BatchRefusedError(RefusedError):
     """
 
     def __init__(self, results: list[Any]) -> None:
-        first = next(result for result in results if isinstance(result, RefusedError))
-        super().__init__(first.status, first.code, first.message, first.path)
+        refused = [result for result in results if isinstance(result, RefusedError)]
+        first = refused[0]
+        message = f"{len(refused)} of {len(results)} refused: {first.message}"
+        super().__init__(first.status, first.code, message, first.path)
         self.results = results
 
 
@@ -98,6 +141,23 @@ def decided(answer: Json, *, durable: bool = True) -> DecidedEvent:
     """Return the decision of an answer."""
     known = {name: answer[name] for name in DecidedEvent._fields if name in answer}
     return DecidedEvent(**known | {"durable": durable and answer.get("durable", True)})
+
+
+def rewarded(answer: Json, *, durable: bool = True) -> RewardedEvent:
+    """Return the reward of an answer."""
+    return RewardedEvent(
+        answer["event_id"], answer["reward"], answer["ignored"], durable and answer.get("durable", True)
+    )
+
+
+def learned(answer: Json, *, durable: bool = True) -> LearnedEvent:
+    """Return the learned event of an answer."""
+    return LearnedEvent(answer["event_id"], answer["ignored"], durable and answer.get("durable", True))
+
+
+def changed(answer: Json) -> ActionChange:
+    """Return the changed action of an answer."""
+    return ActionChange(answer["name"], answer["state"], answer.get("durable", True))
 
 
 def ranked(answer: Json, ids: Sequence[Any] = (), *, durable: bool = True) -> RankedEvent:

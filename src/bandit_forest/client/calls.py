@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -9,15 +10,24 @@ from urllib.parse import quote
 
 import httpx
 
+from bandit_forest import archive
+from bandit_forest.bandit.features.values import plain
 from bandit_forest.client.answers import (
+    ActionChange,
     BatchRefusedError,
     DecidedEvent,
     Json,
+    LearnedEvent,
     RankedEvent,
     RefusedError,
+    RewardedEvent,
+    changed,
     decided,
+    learned,
     ranked,
+    rewarded,
 )
+from bandit_forest.client.rows import column, is_frame, mapping, rows
 from bandit_forest.client.sending import request_json
 from bandit_forest.errors import refuse
 
@@ -29,17 +39,24 @@ __all__ = [
     "decide_many",
     "disable_action",
     "enable_action",
+    "evaluation",
     "explain",
+    "importance",
     "learn",
     "learn_many",
+    "model",
     "rank",
     "rank_many",
     "remove_action",
     "reward",
     "reward_many",
+    "status",
 ]
 
-Context = Mapping[str, Any]
+Context = Any
+"""A mapping from names of features to values, or a row of a frame."""
+Contexts = Any
+"""Several of them, a frame, or a mapping of columns."""
 Action = str | Mapping[str, Any]
 """The name of a fixed action, or the id and the features of an offered one."""
 Result = TypeVar("Result")
@@ -52,7 +69,9 @@ class Call(Generic[Result]):
     path: str
     body: Json | None
     """JSON body of a POST; None: a GET."""
-    read: Callable[[Json], Result]
+    read: Callable[[Any], Result]
+    """Reader of the answer: of JSON as Python has it, or of bytes."""
+    is_json: bool = True
 
     @property
     def request(self) -> dict[str, Any]:
@@ -65,10 +84,9 @@ class Call(Generic[Result]):
     def result(self, response: httpx.Response) -> Result:
         """Read the answer, or raise the refusal."""
         try:
-            answer: Json = response.json()
             if not response.is_error:
-                return self.read(answer)
-            refusal = RefusedError(response.status_code, **answer["error"])
+                return self.read(response.json() if self.is_json else _bytes(response))
+            refusal = RefusedError(response.status_code, **response.json()["error"])
         except (ValueError, KeyError, TypeError):  # of a proxy, say
             told = f"The answer is not the service's: {response.text[:80]!r}."
             raise RefusedError(response.status_code, "foreign_answer", told) from None
@@ -89,12 +107,12 @@ def decide(
     In shadow mode, `action` and `propensity` are the choice of the application. With `mean_rewards`, the answer has the
     estimates.
     """
-    event = _event(context, available_actions, event_id, action, propensity)
+    event = _event(mapping(context, "$.context"), available_actions, event_id, action, propensity)
     return Call("/v1/decide", event | ({"mean_rewards": True} if mean_rewards else {}), decided)
 
 
 def decide_many(
-    contexts: Iterable[Context],
+    contexts: Contexts,
     *,
     available_actions: Sequence[Iterable[str] | None] | None = None,
     event_ids: Sequence[str | None] | None = None,
@@ -103,11 +121,12 @@ def decide_many(
 ) -> Call[list[DecidedEvent]]:
     """Choose an action for each event, with one request; all other arguments have one item per event, too.
 
+    As in all batches, the contexts are mappings, a frame of pandas, Polars or PyArrow, or a mapping of columns.
     When some events are refused, `BatchRefusedError` holds the decisions of the others.
     """
-    given = list(contexts)
+    given = _contexts(contexts)
     columns = [
-        _column(values, name, len(given))
+        column(values, name, len(given))
         for name, values in (
             ("available_actions", available_actions),
             ("event_ids", event_ids),
@@ -132,15 +151,15 @@ def rank(
     With an event_id of your own, the request can be sent again safely. The answer has at most `n_ranked` ranks. With
     `mean_rewards`, it has the estimates.
     """
-    event = _offer(context, actions, event_id, n_ranked)
-    ids = [action.get("id") for action in event["actions"]]
+    event = _offer(mapping(context, "$.context"), actions, event_id, n_ranked)
+    ids = [plain(action.get("id")) for action in event["actions"]]
     return Call(
         "/v1/rank", event | ({"mean_rewards": True} if mean_rewards else {}), lambda answer: ranked(answer, ids)
     )
 
 
 def rank_many(
-    contexts: Iterable[Context],
+    contexts: Contexts,
     *,
     actions: Sequence[Iterable[Mapping[str, Any]]],
     event_ids: Sequence[str | None] | None = None,
@@ -150,46 +169,69 @@ def rank_many(
 
     When some events are refused, `BatchRefusedError` holds the rankings of the others.
     """
-    given = list(contexts)
-    offers, names = _column(actions, "actions", len(given)), _column(event_ids, "event_ids", len(given))
+    given = _contexts(contexts)
+    offers, names = column(actions, "actions", len(given)), column(event_ids, "event_ids", len(given))
     events = [_offer(*row, n_ranked) for row in zip(given, offers, names, strict=True)]
     return Call("/v1/rank/batch", {"events": events}, lambda answer: _batch(answer, "rankings", ranked))
 
 
-def reward(event_id: str, reward: float) -> Call[None]:
+def reward(event_id: str, reward: float) -> Call[RewardedEvent]:
     """Send the reward of an event."""
-    return Call("/v1/reward", {"event_id": event_id, "reward": reward}, _nothing)
+    return Call("/v1/reward", {"event_id": event_id, "reward": reward}, rewarded)
 
 
-def reward_many(rewards: Mapping[str, float]) -> Call[None]:
-    """Send the rewards of events by event_id, with one request; those that are not refused count."""
+def reward_many(rewards: Mapping[str, float]) -> Call[list[RewardedEvent]]:
+    """Send the rewards of events by event_id, with one request; those that are not refused count.
+
+    When some are refused, `BatchRefusedError` holds the answers to the others.
+    """
+    if not hasattr(rewards, "items"):  # a series of pandas has them, too
+        refuse("rewards", "the client", "a mapping from event_ids to rewards", rewards)
     body = {"rewards": [{"event_id": event_id, "reward": value} for event_id, value in rewards.items()]}
-    return Call("/v1/reward/batch", body, _accepted("rewards"))
+    return Call("/v1/reward/batch", body, lambda answer: _batch(answer, "rewards", rewarded))
 
 
 def learn(
     context: Context, action: Action, reward: float, *, propensity: float, event_id: str | None = None
-) -> Call[None]:
+) -> Call[LearnedEvent]:
     """Learn an event that was decided elsewhere; an offered action is a mapping with its `id` and its features."""
-    event = {"context": dict(context), "action": _plain(action), "reward": reward, "propensity": propensity}
-    return Call("/v1/learn", event | {"event_id": event_id}, _nothing)
+    event = {
+        "context": mapping(context, "$.context"),
+        "action": _plain(action),
+        "reward": reward,
+        "propensity": propensity,
+    }
+    return Call("/v1/learn", event | {"event_id": event_id}, learned)
 
 
 def learn_many(
-    contexts: Iterable[Context],
+    contexts: Contexts,
     actions: Sequence[Action],
     rewards: Sequence[float],
     *,
     propensities: Sequence[float],
     event_ids: Sequence[str | None] | None = None,
-) -> Call[None]:
-    """Learn events that were decided elsewhere, with one request; those that are not refused count."""
-    given = [dict(context) for context in contexts]
-    taken = [_plain(action) for action in actions]
-    columns = {"action": taken, "reward": rewards, "propensity": propensities, "event_id": event_ids}
-    lists = [given, *(_column(values, f"{name}s", len(given)) for name, values in columns.items())]
-    events = [dict(zip(("context", *columns), row, strict=True)) for row in zip(*lists, strict=True)]
-    return Call("/v1/learn/batch", {"events": events}, _accepted("events"))
+) -> Call[list[LearnedEvent]]:
+    """Learn events that were decided elsewhere, with one request; those that are not refused count.
+
+    When some are refused, `BatchRefusedError` holds the answers to the others.
+    """
+    given = _contexts(contexts)
+    lists = [
+        column(values, name, len(given))
+        for name, values in (
+            ("actions", actions),
+            ("rewards", rewards),
+            ("propensities", propensities),
+            ("event_ids", event_ids),
+        )
+    ]
+    fields = ("context", "action", "reward", "propensity", "event_id")
+    events = [
+        dict(zip(fields, (context, _plain(action), *rest), strict=True))
+        for context, action, *rest in zip(given, *lists, strict=True)
+    ]
+    return Call("/v1/learn/batch", {"events": events}, lambda answer: _batch(answer, "events", learned))
 
 
 def explain(event_id: str) -> Call[Json]:
@@ -197,33 +239,74 @@ def explain(event_id: str) -> Call[Json]:
     return Call(f"/v1/explain/{quote(event_id, safe='')}", None, lambda answer: answer)
 
 
+def importance() -> Call[Json]:
+    """Return which features and variables matter, largest first. Needs a key for administration."""
+    return Call("/v1/importance", None, lambda answer: answer)
+
+
+def evaluation() -> Call[Json]:
+    """Return what uniform play, and in shadow mode the forest, would have earned. Needs a key for administration."""
+    return Call("/v1/evaluation", None, lambda answer: answer)
+
+
+def status() -> Call[Json]:
+    """Return how the service is doing. Needs a key for administration."""
+    return Call("/v1/status", None, lambda answer: answer)
+
+
+def model(path: str | os.PathLike[str] | None = None) -> Call[bytes]:
+    """Return everything that was learned, and write it to a file if there is a `path`. Needs a key for administration.
+
+    `Bandit.load` or `PairBandit.load` reads the file, `from_bytes` the bytes.
+    """
+    file = None if path is None else os.fspath(path)
+
+    def read(data: bytes) -> bytes:
+        if file is not None:
+            archive.write(file, data)
+        return data
+
+    return Call("/v1/model", None, read, is_json=False)
+
+
 def actions() -> Call[dict[str, str]]:
     """Return the state of each action: 'enabled', 'disabled' or 'removed'. Needs a key for administration."""
     return Call("/v1/status", None, lambda answer: {one["name"]: one["state"] for one in answer["actions"]})
 
 
-def add_action(name: str) -> Call[None]:
+def add_action(name: str) -> Call[ActionChange]:
     """Add an action. Needs a key for administration."""
-    return Call("/v1/actions/add", {"name": name}, _nothing)
+    return Call("/v1/actions/add", {"name": name}, changed)
 
 
-def disable_action(name: str) -> Call[None]:
+def disable_action(name: str) -> Call[ActionChange]:
     """Make an action unavailable until it is enabled again. Needs a key for administration."""
-    return Call("/v1/actions/disable", {"name": name}, _nothing)
+    return Call("/v1/actions/disable", {"name": name}, changed)
 
 
-def enable_action(name: str) -> Call[None]:
+def enable_action(name: str) -> Call[ActionChange]:
     """Make a disabled action available again. Needs a key for administration."""
-    return Call("/v1/actions/enable", {"name": name}, _nothing)
+    return Call("/v1/actions/enable", {"name": name}, changed)
 
 
-def remove_action(name: str) -> Call[None]:
+def remove_action(name: str) -> Call[ActionChange]:
     """Make an action unavailable for ever. Needs a key for administration."""
-    return Call("/v1/actions/remove", {"name": name}, _nothing)
+    return Call("/v1/actions/remove", {"name": name}, changed)
+
+
+def _bytes(response: httpx.Response) -> bytes:
+    """Return the bytes of an answer of the service, which calls them so."""
+    if not response.headers.get("content-type", "").startswith("application/octet-stream"):
+        raise ValueError  # the answer of something else
+    return response.content
+
+
+def _contexts(given: Contexts) -> list[Json]:
+    return [mapping(context, f"$.events[{number}].context") for number, context in enumerate(rows(given, "contexts"))]
 
 
 def _event(
-    context: Context,
+    context: Json,
     available_actions: Iterable[str] | None,
     event_id: str | None,
     action: str | None,
@@ -231,28 +314,22 @@ def _event(
 ) -> Json:
     available = None if available_actions is None else list(available_actions)
     event = {"available_actions": available, "event_id": event_id, "action": action, "propensity": propensity}
-    return {"context": dict(context)} | {name: value for name, value in event.items() if value is not None}
+    return {"context": context} | {name: value for name, value in event.items() if value is not None}
 
 
-def _offer(context: Context, actions: Iterable[Mapping[str, Any]], event_id: str | None, n_ranked: int | None) -> Json:
+def _offer(context: Json, actions: Iterable[Mapping[str, Any]], event_id: str | None, n_ranked: int | None) -> Json:
+    if is_frame(actions):
+        actions = rows(actions, "actions")
     offered = list(actions) if isinstance(actions, Iterable) else [actions]
     if not all(hasattr(action, "items") for action in offered):  # a row of pandas has them, too
         refuse("actions", "the client", "a list of mappings, each with its 'id'", actions)
     copies = [dict(action) for action in offered]
-    return {"context": dict(context), "actions": copies, "event_id": event_id, "n_ranked": n_ranked}
+    return {"context": context, "actions": copies, "event_id": event_id, "n_ranked": n_ranked}
 
 
 def _plain(action: Action) -> str | Json:
     """Return an action as JSON has it."""
-    return dict(action) if isinstance(action, Mapping) else action
-
-
-def _column(values: Sequence[Any] | None, name: str, n_events: int) -> Sequence[Any]:
-    if values is None:
-        return [None] * n_events
-    if len(values) != n_events:
-        refuse(name, "the client", f"{n_events} items, one for each event", values)
-    return values
+    return dict(action.items()) if hasattr(action, "items") else action
 
 
 def _batch(answer: Json, field: str, read: Callable[..., Any]) -> list[Any]:
@@ -264,12 +341,3 @@ def _batch(answer: Json, field: str, read: Callable[..., Any]) -> list[Any]:
     if any(isinstance(result, RefusedError) for result in results):
         raise BatchRefusedError(results)
     return results
-
-
-def _accepted(field: str) -> Callable[[Json], None]:
-    """Return a reader of a batch that has no results, only refusals."""
-    return lambda answer: _nothing(_batch(answer, field, _nothing))
-
-
-def _nothing(_: object, *, durable: bool = True) -> None:  # noqa: ARG001, as `decided` takes it
-    return None

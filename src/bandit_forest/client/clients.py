@@ -57,7 +57,8 @@ class Client:
     """Blocking client of a decision service.
 
     When no service answers, `httpx.TransportError` is raised. A request with an `event_id` of your own can then be sent
-    again: the same request gets the same answer.
+    again. The same `decide` or `rank` gets the same answer. A `reward` or `learn` counts once: when the first one had
+    arrived, the second is refused as "duplicate_reward", or answered with `ignored`, as the project says.
 
     Parameters
     ----------
@@ -89,6 +90,10 @@ class Client:
     learn = _waiting(calls.learn)
     learn_many = _waiting(calls.learn_many)
     explain = _waiting(calls.explain)
+    importance = _waiting(calls.importance)
+    evaluation = _waiting(calls.evaluation)
+    status = _waiting(calls.status)
+    model = _waiting(calls.model)
     actions = _waiting(calls.actions)
     add_action = _waiting(calls.add_action)
     disable_action = _waiting(calls.disable_action)
@@ -131,6 +136,10 @@ class AsyncClient:
     learn = _awaiting(calls.learn)
     learn_many = _awaiting(calls.learn_many)
     explain = _awaiting(calls.explain)
+    importance = _awaiting(calls.importance)
+    evaluation = _awaiting(calls.evaluation)
+    status = _awaiting(calls.status)
+    model = _awaiting(calls.model)
     actions = _awaiting(calls.actions)
     add_action = _awaiting(calls.add_action)
     disable_action = _awaiting(calls.disable_action)

@@ -81,6 +81,7 @@ def test_what_does_not_fit_is_refused_before_there_is_a_folder(tmp_path: Path) -
         {"x": NumericFeature(thresholds=(-1.5, 2e-7)), "y": NumericFeature(n_bins=3, missing=True)},
         {'a "quoted" name': CategoricalFeature(values=("é", "\\", '"'), open=True, max_values=7)},
         {"tags.x": LabelsFeature(labels=("one", "two"))},
+        {"a\x7fb": CategoricalFeature(values=("\x7f", "\x00\x1f\x80\t\n", "\u2028\U0001f600"))},
     ],
 )
 def test_every_feature_is_written_as_the_project_file_reads_it(features: dict[str, Any]) -> None:
@@ -88,6 +89,15 @@ def test_every_feature_is_written_as_the_project_file_reads_it(features: dict[st
     project = parse_project(project_for_bandit(bandit), name="made.toml")
     assert project.context == features
     assert project.action_names == ("stay", 'say "go"')
+
+
+def test_half_a_character_is_refused_in_one_sentence() -> None:
+    for bandit in (
+        Bandit(actions=["stay", "go"], features={"\ud800": "numeric"}),
+        Bandit(actions=["stay", "go"], features={"city": CategoricalFeature(values=("\ud800",))}),
+    ):
+        with pytest.raises(InvalidArgumentError, match=r"made of whole characters, and the bandit has .*ud800"):
+            project_for_bandit(bandit)
 
 
 def test_a_project_file_is_made_for_offered_actions_too(tmp_path: Path) -> None:
@@ -100,6 +110,24 @@ def test_a_project_file_is_made_for_offered_actions_too(tmp_path: Path) -> None:
 def test_no_project_file_is_made_before_the_features_are_known() -> None:
     with pytest.raises(InvalidArgumentError, match="learned after 200 more lessons: learn them first, or call 'fit'"):
         project_for_bandit(Bandit(actions=["stay", "go"]))
+
+
+@pytest.mark.parametrize("name", ["missing.bandit", "folder"])
+def test_a_saved_bandit_that_cannot_be_read_is_told_in_one_sentence(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    told = []
+    for words in (["init", "made.toml"], ["serve", "offers.toml"]):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "offers.toml").write_text(project_for_bandit(learned_bandit()))
+        monkeypatch.setattr(sys, "argv", ["bandit-forest", *words, "--from", name])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told.append(ended.value.code)
+    assert told[0] == told[1]
+    assert str(told[0]).startswith(f"bandit-forest: '{name}' cannot be read: ")
+    assert not (tmp_path / "made.toml").exists()
 
 
 def test_the_command_writes_it(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:

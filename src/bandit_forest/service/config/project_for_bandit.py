@@ -12,7 +12,7 @@ from bandit_forest.bandit import Bandit
 from bandit_forest.bandit.action_registry import REMOVED
 from bandit_forest.bandit.features.kinds import KINDS, Feature
 from bandit_forest.bandit.pairs import PairBandit
-from bandit_forest.errors import InvalidArgumentError
+from bandit_forest.errors import InvalidArgumentError, shown
 from bandit_forest.service.config.project_file import IN_FILE
 
 __all__ = ["project_for_bandit"]
@@ -77,5 +77,11 @@ def _feature_tables(table: str, features: Mapping[str, Feature]) -> Iterator[str
 
 
 def _value(value: Any) -> str:
-    """Return a text, a number, a bool or a list of them as TOML, which writes them as JSON does."""
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    """Return a text, a number, a bool or a list of them as TOML, which writes all but a delete as JSON does."""
+    text = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        told = f"A project file is made of whole characters, and the bandit has {shown(value)}."
+        raise InvalidArgumentError(told) from None
+    return text
