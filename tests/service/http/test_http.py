@@ -98,6 +98,9 @@ def test_an_event_is_explained(service):
     assert told["state"] == "waiting"
     assert set(told["mean_rewards"]) == {"basic", "plus", "gold"}
     assert service.get("/v1/explain/nobody", expect=404)["error"]["code"] == "unknown_event"
+    for wrong in ("long" * 51, "%00"):
+        refused = service.get(f"/v1/explain/{wrong}", expect=422)["error"]
+        assert refused["message"].startswith("'$.event_id' must be a printable text of 1 to 200 characters. Got '")
     assert service.get("/v1/recent")["events"][0]["event_id"] == "why / so"
 
 

@@ -23,6 +23,7 @@ from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import ContextValues, DecideItem
 
 __all__ = [
+    "NAME_RULE",
     "NewEvent",
     "check_action",
     "check_context",
@@ -40,6 +41,7 @@ __all__ = [
     "request_fingerprint",
 ]
 
+NAME_RULE = f"a printable text of 1 to {LONGEST_NAME} characters"
 _ID_BYTES = 16
 _IDS_AT_ONCE = 64
 _ID_RANGE = 2**63  # of the id of an offered action that is a number
@@ -186,9 +188,7 @@ def _check_id(action: dict[str, Any], place: str) -> None:
     if isinstance(given, float) and given.is_integer():
         action[ID] = given = int(given)
     if given.__class__ is not int or not -_ID_RANGE <= given < _ID_RANGE:
-        raise invalid(
-            f"{place}.{ID}", f"a printable text of 1 to {LONGEST_NAME} characters, or an int of 64 bits", given
-        )
+        raise invalid(f"{place}.{ID}", f"{NAME_RULE}, or an int of 64 bits", given)
 
 
 def _json(value: object, path: str, most: int) -> bytes:
@@ -203,9 +203,9 @@ def _json(value: object, path: str, most: int) -> bytes:
 
 
 def check_event_id(event_id: str) -> str:
-    """Check the name of an event."""
+    """Check the name of an event, whose length its type bounds."""
     if not event_id.isprintable():
-        raise invalid("$.event_id", f"a printable text of 1 to {LONGEST_NAME} characters", event_id)
+        raise invalid("$.event_id", NAME_RULE, event_id)
     return event_id
 
 
