@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import compress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,8 +18,14 @@ from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import shown
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
-from bandit_forest.service.errors import InvalidRequestError, ServiceError, invalid, other_request, too_many_waiting
-from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.errors import (
+    InvalidRequestError,
+    ServiceError,
+    invalid,
+    listed,
+    other_request,
+    too_many_waiting,
+)
 from bandit_forest.service.operations.expiry import expire_early
 from bandit_forest.service.operations.requests import ContextValues, DecideItem
 
@@ -34,7 +41,6 @@ __all__ = [
     "check_reward",
     "check_room",
     "check_same",
-    "count_duplicate",
     "known_event",
     "make_room",
     "new_event_id",
@@ -95,23 +101,17 @@ def make_room(service: ServiceContext, n_new: int) -> bool:
     return n_too_many > 0
 
 
-def count_duplicate(service: ServiceContext, event_id: str, first: float | None, commit: Commit | None = None) -> None:
-    """Count a second reward; refuse it if the project says so."""
-    service.duplicates += 1
-    if service.project.reward.on_duplicate == "refuse":
-        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
-        raise ServiceError("duplicate_reward", message, path="$.event_id", commit=commit)
-
-
 def check_decide(state: State, request: DecideItem) -> NewEvent:
     """Check a request whose event_id has been checked already."""
     context, json = check_context(state, request.context)
-    names = request.available_actions
-    available, available_json = state.bandit.registry.enabled, None
+    names, registry = request.available_actions, state.bandit.registry
+    available, available_json = registry.enabled, None
     if names is not None:
-        if not all(map(state.bandit.registry.is_enabled, names)):
-            raise invalid("$.available_actions", "a list of names of enabled actions, at least one", names)
-        available, available_json = state.bandit.registry.available(names), msgspec.json.encode(names).decode()
+        if not all(map(registry.is_enabled, names)):
+            wrong = next(name for name in names if not registry.is_enabled(name))
+            enabled = listed(compress(registry.names, registry.enabled.mask))
+            raise invalid("$.available_actions", f"names of enabled actions, which are {enabled}", wrong)
+        available, available_json = registry.available(names), msgspec.json.encode(names).decode()
     choice = _application_choice(state, request, available)
     name, crc = request.event_id or new_event_id(), request_fingerprint(request, json)
     return NewEvent(name, context, json.decode(), available, available_json, choice, crc)
@@ -219,9 +219,11 @@ def check_reward(state: State, reward: float) -> float:
 
 def check_action(state: State, name: str) -> int:
     """Check an action that may have been taken elsewhere, disabled ones included; return its index."""
-    if state.bandit.registry.state(name) in (None, REMOVED):
-        raise invalid("$.action", "the name of an action", name)
-    return state.bandit.registry.indices[name]
+    registry = state.bandit.registry
+    if registry.state(name) in (None, REMOVED):
+        enabled = listed(compress(registry.names, registry.enabled.mask))
+        raise invalid("$.action", f"the name of an action, of which {enabled} are enabled", name)
+    return registry.indices[name]
 
 
 def _application_choice(state: State, request: DecideItem, available: Available) -> tuple[int, float] | None:
@@ -235,7 +237,8 @@ def _application_choice(state: State, request: DecideItem, available: Available)
         return None
     index = None if action is None else state.bandit.registry.indices.get(action)
     if index is None or not available.mask[index]:
-        raise invalid("$.action", "the available action that the application has chosen (shadow mode)", action)
+        choices = listed(compress(state.bandit.registry.names, available.mask))
+        raise invalid("$.action", f"the action that the application has chosen (shadow mode), one of {choices}", action)
     return index, 1.0 if propensity is None else propensity
 
 

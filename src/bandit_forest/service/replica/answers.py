@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bandit_forest.service.errors import ServiceError, decided_here, other_request
 from bandit_forest.service.journal.entries import EXPIRE, LEARN
-from bandit_forest.service.operations.checks import count_duplicate
 from bandit_forest.service.operations.results import Decision, Learned, Rewarded
+from bandit_forest.service.operations.reward import count_duplicate
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.rows import DecisionRow
 from bandit_forest.service.replica.writer import Answers
