@@ -27,7 +27,7 @@ from bandit_forest.service.errors import (
     too_many_waiting,
 )
 from bandit_forest.service.operations.expiry import expire_early
-from bandit_forest.service.operations.requests import ContextValues, DecideItem
+from bandit_forest.service.operations.requests import ContextValues, DecideRequest
 
 __all__ = [
     "NAME_RULE",
@@ -69,6 +69,7 @@ class NewEvent(NamedTuple):
     application_choice: tuple[int, float] | None
     """In shadow mode, the index of the action that the application has chosen, and its propensity."""
     fingerprint: int
+    request: DecideRequest
 
 
 def known_event(service: ServiceContext, event_id: str | None) -> Event | None:
@@ -101,7 +102,7 @@ def make_room(service: ServiceContext, n_new: int) -> bool:
     return n_too_many > 0
 
 
-def check_decide(state: State, request: DecideItem) -> NewEvent:
+def check_decide(state: State, request: DecideRequest) -> NewEvent:
     """Check a request whose event_id has been checked already."""
     context, json = check_context(state, request.context)
     names, registry = request.available_actions, state.bandit.registry
@@ -114,10 +115,10 @@ def check_decide(state: State, request: DecideItem) -> NewEvent:
         available, available_json = registry.available(names), msgspec.json.encode(names).decode()
     choice = _application_choice(state, request, available)
     name, crc = request.event_id or new_event_id(), request_fingerprint(request, json)
-    return NewEvent(name, context, json.decode(), available, available_json, choice, crc)
+    return NewEvent(name, context, json.decode(), available, available_json, choice, crc, request)
 
 
-def request_fingerprint(request: DecideItem, context: bytes) -> int:
+def request_fingerprint(request: DecideRequest, context: bytes) -> int:
     """Return the fingerprint of a request with the JSON of its context; in shadow mode a missing propensity is 1."""
     choice = None
     if request.action is not None:
@@ -226,7 +227,7 @@ def check_action(state: State, name: str) -> int:
     return registry.indices[name]
 
 
-def _application_choice(state: State, request: DecideItem, available: Available) -> tuple[int, float] | None:
+def _application_choice(state: State, request: DecideRequest, available: Available) -> tuple[int, float] | None:
     """Check the action that the application has chosen, and return it: needed in shadow mode, refused otherwise."""
     action, propensity = request.action, request.propensity
     if state.project.mode != "shadow":

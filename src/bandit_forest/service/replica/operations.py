@@ -27,7 +27,7 @@ from bandit_forest.service.operations.checks import (
     new_event_id,
 )
 from bandit_forest.service.operations.decide import estimates_of
-from bandit_forest.service.operations.requests import DecideItem, DecideRequest, LearnRequest, RewardRequest
+from bandit_forest.service.operations.requests import DecideRequest, LearnRequest, RewardRequest
 from bandit_forest.service.operations.results import (
     Answer,
     Decision,
@@ -54,13 +54,11 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
     """Decide one event; a known one gets the decision that it got before."""
     service.check_storage()
     new = _check(service, request)
-    item = _decided(service, new, service.bandit.model.decide_by_key(new.context, new.available, new.event_id))
-    if request.mean_rewards:
-        item.answer.mean_rewards = estimates_of(service, new.context)
-    return _alone(service, item)
+    drawn = service.bandit.model.decide_by_key(new.context, new.available, new.event_id)
+    return _alone(service, _decided(service, new, drawn))
 
 
-def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
+def decide_many(service: ReplicaContext, items: Iterable[DecideRequest | InvalidRequestError]) -> Result[DecisionBatch]:
     """Decide a batch: what `decide` would do one after the other. Each item is answered or refused on its own."""
     service.check_storage()
     checked = each(items, "events", lambda item: _check(service, item))
@@ -115,7 +113,7 @@ def _together(
     return Result(kind(answers), service.writer.ask(Asked(items=items, then=then)))
 
 
-def _check(service: ReplicaContext, request: DecideItem) -> NewEvent:
+def _check(service: ReplicaContext, request: DecideRequest) -> NewEvent:
     if request.event_id is not None:
         check_event_id(request.event_id)
     limits = service.project.limits
@@ -140,6 +138,8 @@ def _draw(service: ReplicaContext, checked: list[NewEvent | Refusal]) -> list[It
 def _decided(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -> Item[Decision]:
     row = _row(service, new, drawn)
     answer = make_answer(row)
+    if new.request.mean_rewards:
+        answer.mean_rewards = estimates_of(service, new.context)
     return Item(answer, partial(fill_decision, answer, row), decision=row)
 
 
