@@ -51,11 +51,11 @@ def fill_reward(service: ReplicaContext, answer: Rewarded, told: Answers) -> Non
 
 def fill_learned(service: ReplicaContext, answer: Learned, row: DecisionRow, told: Answers) -> None:
     """Fill an answer with whether the event is learned now, or refuse it."""
-    if told.take(answer.event_id):
-        return
     known = told.known.get(row.event_id)
     if known is not None and known.kind == LEARN:
         _check_same(known, row)
+    if told.take(answer.event_id):
+        return
     kind, first = told.outcomes[answer.event_id]
     if kind is None:
         raise decided_here(answer.event_id)

@@ -67,7 +67,7 @@ class Answers:
     """Answers of the database to a group of requests."""
 
     known: dict[str, DecisionRow]
-    """Decisions that were there before."""
+    """Decisions that were there before, or that are asked for twice in the group."""
     ended: set[str]
     """Ids of events that ended with this group; `take` returns True once for each."""
     outcomes: dict[str, tuple[str | None, float | None]]
