@@ -190,7 +190,12 @@ def insert_decisions(connection: Connection[Any], rows: Sequence[DecisionRow]) -
     if len(stored) == len(rows):
         return {}
     known = Counter(row.event_id for row in rows) - Counter(stored)
-    found = connection.execute(f"SELECT {_DECISION} FROM decisions WHERE event_id = ANY(%s)", (list(known),))
+    return read_decisions(connection, list(known))
+
+
+def read_decisions(connection: Connection[Any], ids: list[str]) -> dict[str, DecisionRow]:
+    """Return the decisions of events that are known, by id."""
+    found = connection.execute(f"SELECT {_DECISION} FROM decisions WHERE event_id = ANY(%s)", (ids,))
     return {row[0]: DecisionRow(*row) for row in found}
 
 
