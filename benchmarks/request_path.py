@@ -1,4 +1,4 @@
-"""The modules of the service that one decision or one ranking by HTTP enters, in their order, from a trace.
+"""The modules of the service that one decision or one ranking by HTTP enters, and from where, from a trace.
 
     python benchmarks/request_path.py
 
@@ -34,31 +34,47 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 
+Call = tuple[str | None, str]
+"""The module that calls, None for the event loop and for threads, and the one that is called."""
+
+
 class Trace:
-    """Notes the modules of the service that are entered, while it is on."""
+    """Notes the calls between modules of the service, while it is on."""
 
     def __init__(self) -> None:
         self.is_on = False
-        self.modules: list[str] = []
+        self.calls: dict[Call, None] = {}
+        """In the order in which they are first made."""
 
     def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
         """Note a call."""
-        name = frame.f_globals.get("__name__", "")
-        if self.is_on and event == "call" and name.startswith(ROOT) and name not in self.modules:
-            self.modules.append(name)
+        called = _module(frame)
+        if self.is_on and event == "call" and called is not None:
+            calling, caller = frame.f_back, None
+            while calling is not None and caller is None:  # what is not of the service is passed through
+                caller, calling = _module(calling), calling.f_back
+            if caller != called:
+                self.calls[caller, called] = None
+
+
+def _module(frame: FrameType) -> str | None:
+    name: str = frame.f_globals.get("__name__", "")
+    return name.removeprefix(ROOT) if name.startswith(ROOT) else None
 
 
 def main() -> None:
-    """Print the modules of one request of each path."""
+    """Print the modules of one request of each path as they are first entered, and what calls them."""
     for path in BODIES:
-        modules = trace_request(path)
+        calls = trace_request(path)
+        modules = list(dict.fromkeys(called for _, called in calls))
         for number, name in enumerate(modules, 1):
-            print(f"{number:2d}  {name.removeprefix(ROOT)}")
+            callers = [caller or "the event loop or a thread" for caller, called in calls if called == name]
+            print(f"{number:2d}  {name:20s}  called from {', '.join(callers)}")
         print(f"A request to {path} enters {len(modules)} modules of the service.")
 
 
-def trace_request(path: str) -> list[str]:
-    """Return the modules that a request to a path enters, in the order in which it first enters them."""
+def trace_request(path: str) -> list[Call]:
+    """Return the calls between modules that a request to a path makes, in the order in which it first makes them."""
     trace, offers = Trace(), path == "/v1/rank"
     threading.setprofile(trace)
     sys.setprofile(trace)
@@ -76,11 +92,11 @@ def trace_request(path: str) -> list[str]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    return [name for name in requests[0] if all(name in modules for modules in requests)]
+    return [call for call in requests[0] if all(call in calls for calls in requests)]
 
 
-async def _ask_often(server: HttpServer, port: int, path: str, trace: Trace) -> list[list[str]]:
-    """Ask on one connection, and return the modules that each request but the first enters."""
+async def _ask_often(server: HttpServer, port: int, path: str, trace: Trace) -> list[list[Call]]:
+    """Ask on one connection, and return the calls between modules that each request but the first makes."""
     started = asyncio.Event()
     running = asyncio.create_task(server.run(started.set))
     await started.wait()
@@ -89,10 +105,10 @@ async def _ask_often(server: HttpServer, port: int, path: str, trace: Trace) -> 
     requests = []
     for _ in range(N_TRACED):
         await asyncio.sleep(REST_SECONDS)
-        trace.modules, trace.is_on = [], True
+        trace.calls, trace.is_on = {}, True
         await _ask(reader, writer, path)
         trace.is_on = False
-        requests.append(trace.modules)
+        requests.append(list(trace.calls))
     writer.close()
     server.stop()
     await running

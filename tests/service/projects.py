@@ -22,7 +22,6 @@ from bandit_forest.service.operations.checks import check_context
 from bandit_forest.service.operations.decide import decide, decide_many
 from bandit_forest.service.operations.requests import (
     ActionRequest,
-    DecideItem,
     DecideRequest,
     LearnRequest,
     RewardRequest,
@@ -121,7 +120,7 @@ class Decider:
         return _told(Decided, decide(self.context, _read(DecideRequest, {"context": context, **more})))
 
     def decide_many(self, items: Any) -> list[Any]:
-        return self._many(decide_many, DecideItem, Decided, items, "events")
+        return self._many(decide_many, DecideRequest, Decided, items, "events")
 
     def reward(self, event_id: Any, reward_: Any = None, **more: Any) -> Rewarded:
         given = {"event_id": event_id, "reward": more.get("reward", reward_)}

@@ -259,7 +259,8 @@ def test_a_saved_bandit_of_offered_actions_is_served_and_taken_back(run, tmp_pat
         again = PairBandit.from_bytes(service.http.get("/v1/model").content)
     assert again.version == 201
     assert "byte for byte" in run("verify", project)
-    assert "new, to begin with" in run("serve", project, "--from", tmp_path / "saved.bandit")
+    again.save(tmp_path / "later.bandit")
+    assert "leave out --from to go on with it" in run("serve", project, "--from", tmp_path / "later.bandit")
 
 
 def test_a_saved_bandit_that_is_not_there_is_told_in_one_sentence(run, tmp_path):
@@ -296,13 +297,13 @@ def test_a_saved_bandit_is_served_and_taken_back(run, tmp_path):
         bandit.learn(bandit.decide(CONTEXT), reward=1.0)
     bandit.save(tmp_path / "offers.bandit")
     project = write_project(tmp_path)
-    with Running(project, options=["--from", str(tmp_path / "offers.bandit")]) as service:
+    begin = ["--from", str(tmp_path / "offers.bandit")]
+    with Running(project, options=begin) as service:
         assert service.get("/v1/status")["model_version"] == 20
         decision = service.post("/v1/decide", {"context": CONTEXT})
         assert decision["action"] == bandit.decide(CONTEXT).action
         service.post("/v1/reward", {"event_id": decision["event_id"], "reward": 1})
-    with Running(project) as service:  # and the folder goes on without it
+    with Running(project, options=begin) as service:  # the same command goes on
         again = Bandit.from_bytes(service.http.get("/v1/model").content)
     assert again.version == 21
     assert "byte for byte" in run("verify", project)
-    assert "new, to begin with" in run("serve", project, "--from", tmp_path / "offers.bandit")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import msgspec
@@ -21,6 +23,7 @@ __all__ = [
     "decided_here",
     "invalid",
     "invalid_type",
+    "listed",
     "mismatch",
     "other_request",
     "too_many_waiting",
@@ -55,6 +58,7 @@ STATUSES = {
 }
 """The HTTP status of each code of a refusal."""
 
+_MOST_LISTED = 20
 _WRONG_FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`")
 
 
@@ -155,6 +159,18 @@ def invalid_type(error: msgspec.ValidationError) -> InvalidRequestError:
 def invalid(path: str, rule: str, value: object) -> InvalidRequestError:
     """Return the refusal of a value that a rule of the project does not allow."""
     return InvalidRequestError(refusal(f"'{path}'", rule, value), path=path)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a sentence tells them: the first of many.
+
+    Examples
+    --------
+    >>> listed(["red", "blue"]), listed("abcdefghijklmnopqrstuvwxyz")
+    ('red, blue', 'a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, ...')
+    """
+    first = list(islice(names, _MOST_LISTED + 1))
+    return ", ".join(first if len(first) <= _MOST_LISTED else [*first[:-1], "..."])
 
 
 def other_request(event_id: str, commit: Commit | None = None) -> ServiceError:

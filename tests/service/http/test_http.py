@@ -48,7 +48,13 @@ def test_available_actions_are_kept_to(service):
 
 def test_mean_rewards_are_told_when_asked_for(service):
     assert "mean_rewards" not in decide(service)
-    assert set(decide(service, mean_rewards=True)["mean_rewards"]) == {"basic", "plus", "gold"}
+    told = decide(service, mean_rewards=True, event_id="means")["mean_rewards"]
+    assert set(told) == {"basic", "plus", "gold"}
+    items = [{"context": CONTEXT, "event_id": name} for name in ("means", "new", "new")]
+    batch = [items[0] | {"mean_rewards": True}, items[1], items[2] | {"mean_rewards": True}, {"context": {}}]
+    decided = service.post("/v1/decide/batch", {"events": batch})["decisions"]
+    assert [one.get("mean_rewards") for one in decided] == [told, None, told, None]
+    assert decided[1] == {name: value for name, value in decided[2].items() if name != "mean_rewards"}
 
 
 def test_a_second_reward_is_refused_and_not_learned(service):
@@ -98,6 +104,9 @@ def test_an_event_is_explained(service):
     assert told["state"] == "waiting"
     assert set(told["mean_rewards"]) == {"basic", "plus", "gold"}
     assert service.get("/v1/explain/nobody", expect=404)["error"]["code"] == "unknown_event"
+    for wrong in ("long" * 51, "%00"):
+        refused = service.get(f"/v1/explain/{wrong}", expect=422)["error"]
+        assert refused["message"].startswith("'$.event_id' must be a printable text of 1 to 200 characters. Got '")
     assert service.get("/v1/recent")["events"][0]["event_id"] == "why / so"
 
 

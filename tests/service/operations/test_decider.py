@@ -27,7 +27,7 @@ from projects import (
 
 from bandit_forest.bandit import BooleanFeature, CategoricalFeature
 from bandit_forest.service.config.project import Project
-from bandit_forest.service.config.tables import Limits, RewardRule
+from bandit_forest.service.config.tables import Actions, Limits, RewardRule
 from bandit_forest.service.errors import (
     InvalidRequestError,
     ServiceError,
@@ -273,6 +273,23 @@ def test_a_wrong_request_is_refused_with_its_place_and_changes_nothing(
         assert isinstance(together[0], type(refusal.value))
         assert together[0].path == path.replace("$", "$.rewards[0]" if method == "reward" else "$.events[0]")
         assert image(decider) == before
+
+
+def test_a_refused_action_is_told_with_those_that_there_are(tmp_path: Path) -> None:
+    elsewhere = {"action": "x", "reward": 1, "propensity": 1}
+    with opened(make_project(tmp_path / "few")) as decider:
+        decider.disable_action("c")
+        with refuses("invalid_request", match="must be names of enabled actions, which are a, b. Got 'x' instead"):
+            decider.decide(context(), available_actions=["a", "x"])
+        with refuses("invalid_request", match="must be the name of an action, of which a, b are enabled. Got 'x'"):
+            decider.learn(context(), **elsewhere)
+    chosen = refuses("invalid_request", match=r"has chosen \(shadow mode\), one of a, c. Got 'b' instead")
+    with opened(make_project(tmp_path / "shadow", mode="shadow")) as decider, chosen:
+        decider.decide(context(), action="b", available_actions=["a", "c"])
+    many = Actions(names=tuple(f"a{number}" for number in range(21)))
+    first = refuses("invalid_request", match=r"of which a0, .*, a19, \.\.\. are enabled")
+    with opened(make_project(tmp_path / "many", actions=many)) as decider, first:
+        decider.learn(context(), **elsewhere)
 
 
 @pytest.mark.parametrize("batch", [None, {}, "abc", [[]], ["x"], [None], [{"contxt": {}}], [{}] * 1001])

@@ -75,6 +75,23 @@ def test_what_does_not_fit_is_refused_before_there_is_a_folder(tmp_path: Path) -
     begin_from(replace(project, warm_up_events=7), tmp_path / "offers.bandit")  # the warm-up is over
 
 
+def test_a_folder_that_began_with_the_same_file_goes_on_and_another_one_is_refused(tmp_path: Path) -> None:
+    bandit = learned_bandit()
+    bandit.save(tmp_path / "offers.bandit")
+    project = fitting(bandit, tmp_path / "data")
+    begin_from(project, tmp_path / "offers.bandit")  # and then the port was in use, say
+    for n_decisions in range(2):
+        begin_from(project, tmp_path / "offers.bandit")
+        with opened(project) as decider:
+            assert decider.status().decisions == n_decisions
+            decider.decide(dict.fromkeys(project.context) | {"tags": []})
+    bandit.decide(visit(random.Random(3)))
+    bandit.save(tmp_path / "other.bandit")
+    with pytest.raises(InvalidArgumentError, match="it holds a journal already, so leave out --from to go on with it"):
+        begin_from(project, tmp_path / "other.bandit")
+    assert (tmp_path / "data" / "base.bandit").read_bytes() == (tmp_path / "offers.bandit").read_bytes()
+
+
 @pytest.mark.parametrize(
     "features",
     [

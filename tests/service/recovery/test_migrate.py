@@ -99,8 +99,13 @@ def test_what_cannot_be_carried_over_is_told(old: Project, tmp_path: Path) -> No
 
 
 def test_actions_without_room_are_left_out_with_their_events(old: Project, tmp_path: Path) -> None:
+    with opened(old, Clock(1_000_100.0)) as decider:
+        decider.disable_action("d")
+        decider.remove_action("d")
     report = migrate(old, new(tmp_path, actions=Actions(names=("a", "b"), capacity=3)))
     assert report.left_out["the action 'd' cannot be added"] == 1
+    assert report.left_out["the action 'd' is not there to be disabled"] == 1
+    assert report.left_out["the action 'd' is not there to be removed"] == 1
     assert report.n_kept >= 61
 
 

@@ -61,6 +61,10 @@ def test_a_request_that_is_repeated_elsewhere_gets_the_first_answer(shared: Path
 
 def test_batches_are_answered_item_by_item(shared: Path):
     with Running(shared) as one:
+        means = one.post("/v1/decide", {"context": CONTEXT, "mean_rewards": True})["mean_rewards"]
+        asked = [{"context": CONTEXT, "mean_rewards": asks} for asks in (True, False)]
+        told = one.post("/v1/decide/batch", {"events": asked})["decisions"]
+        assert [item.get("mean_rewards") for item in told] == [means, None]
         wrong = {"context": {"age": "old", "city": "Paris", "member": True}, "event_id": "w"}
         told = one.post("/v1/decide/batch", {"events": [{"context": CONTEXT, "event_id": "a"}, wrong]})["decisions"]
         assert told[0]["event_id"] == "a"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import compress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,12 +18,19 @@ from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.errors import shown
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
-from bandit_forest.service.errors import InvalidRequestError, ServiceError, invalid, other_request, too_many_waiting
-from bandit_forest.service.journal.commits import Commit
+from bandit_forest.service.errors import (
+    InvalidRequestError,
+    ServiceError,
+    invalid,
+    listed,
+    other_request,
+    too_many_waiting,
+)
 from bandit_forest.service.operations.expiry import expire_early
-from bandit_forest.service.operations.requests import ContextValues, DecideItem
+from bandit_forest.service.operations.requests import ContextValues, DecideRequest
 
 __all__ = [
+    "NAME_RULE",
     "NewEvent",
     "check_action",
     "check_context",
@@ -33,13 +41,13 @@ __all__ = [
     "check_reward",
     "check_room",
     "check_same",
-    "count_duplicate",
     "known_event",
     "make_room",
     "new_event_id",
     "request_fingerprint",
 ]
 
+NAME_RULE = f"a printable text of 1 to {LONGEST_NAME} characters"
 _ID_BYTES = 16
 _IDS_AT_ONCE = 64
 _ID_RANGE = 2**63  # of the id of an offered action that is a number
@@ -61,6 +69,7 @@ class NewEvent(NamedTuple):
     application_choice: tuple[int, float] | None
     """In shadow mode, the index of the action that the application has chosen, and its propensity."""
     fingerprint: int
+    request: DecideRequest
 
 
 def known_event(service: ServiceContext, event_id: str | None) -> Event | None:
@@ -93,29 +102,23 @@ def make_room(service: ServiceContext, n_new: int) -> bool:
     return n_too_many > 0
 
 
-def count_duplicate(service: ServiceContext, event_id: str, first: float | None, commit: Commit | None = None) -> None:
-    """Count a second reward; refuse it if the project says so."""
-    service.duplicates += 1
-    if service.project.reward.on_duplicate == "refuse":
-        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
-        raise ServiceError("duplicate_reward", message, path="$.event_id", commit=commit)
-
-
-def check_decide(state: State, request: DecideItem) -> NewEvent:
+def check_decide(state: State, request: DecideRequest) -> NewEvent:
     """Check a request whose event_id has been checked already."""
     context, json = check_context(state, request.context)
-    names = request.available_actions
-    available, available_json = state.bandit.registry.enabled, None
+    names, registry = request.available_actions, state.bandit.registry
+    available, available_json = registry.enabled, None
     if names is not None:
-        if not all(map(state.bandit.registry.is_enabled, names)):
-            raise invalid("$.available_actions", "a list of names of enabled actions, at least one", names)
-        available, available_json = state.bandit.registry.available(names), msgspec.json.encode(names).decode()
+        if not all(map(registry.is_enabled, names)):
+            wrong = next(name for name in names if not registry.is_enabled(name))
+            enabled = listed(compress(registry.names, registry.enabled.mask))
+            raise invalid("$.available_actions", f"names of enabled actions, which are {enabled}", wrong)
+        available, available_json = registry.available(names), msgspec.json.encode(names).decode()
     choice = _application_choice(state, request, available)
     name, crc = request.event_id or new_event_id(), request_fingerprint(request, json)
-    return NewEvent(name, context, json.decode(), available, available_json, choice, crc)
+    return NewEvent(name, context, json.decode(), available, available_json, choice, crc, request)
 
 
-def request_fingerprint(request: DecideItem, context: bytes) -> int:
+def request_fingerprint(request: DecideRequest, context: bytes) -> int:
     """Return the fingerprint of a request with the JSON of its context; in shadow mode a missing propensity is 1."""
     choice = None
     if request.action is not None:
@@ -186,9 +189,7 @@ def _check_id(action: dict[str, Any], place: str) -> None:
     if isinstance(given, float) and given.is_integer():
         action[ID] = given = int(given)
     if given.__class__ is not int or not -_ID_RANGE <= given < _ID_RANGE:
-        raise invalid(
-            f"{place}.{ID}", f"a printable text of 1 to {LONGEST_NAME} characters, or an int of 64 bits", given
-        )
+        raise invalid(f"{place}.{ID}", f"{NAME_RULE}, or an int of 64 bits", given)
 
 
 def _json(value: object, path: str, most: int) -> bytes:
@@ -203,9 +204,9 @@ def _json(value: object, path: str, most: int) -> bytes:
 
 
 def check_event_id(event_id: str) -> str:
-    """Check the name of an event."""
+    """Check the name of an event, whose length its type bounds."""
     if not event_id.isprintable():
-        raise invalid("$.event_id", f"a printable text of 1 to {LONGEST_NAME} characters", event_id)
+        raise invalid("$.event_id", NAME_RULE, event_id)
     return event_id
 
 
@@ -219,12 +220,14 @@ def check_reward(state: State, reward: float) -> float:
 
 def check_action(state: State, name: str) -> int:
     """Check an action that may have been taken elsewhere, disabled ones included; return its index."""
-    if state.bandit.registry.state(name) in (None, REMOVED):
-        raise invalid("$.action", "the name of an action", name)
-    return state.bandit.registry.indices[name]
+    registry = state.bandit.registry
+    if registry.state(name) in (None, REMOVED):
+        enabled = listed(compress(registry.names, registry.enabled.mask))
+        raise invalid("$.action", f"the name of an action, of which {enabled} are enabled", name)
+    return registry.indices[name]
 
 
-def _application_choice(state: State, request: DecideItem, available: Available) -> tuple[int, float] | None:
+def _application_choice(state: State, request: DecideRequest, available: Available) -> tuple[int, float] | None:
     """Check the action that the application has chosen, and return it: needed in shadow mode, refused otherwise."""
     action, propensity = request.action, request.propensity
     if state.project.mode != "shadow":
@@ -235,7 +238,8 @@ def _application_choice(state: State, request: DecideItem, available: Available)
         return None
     index = None if action is None else state.bandit.registry.indices.get(action)
     if index is None or not available.mask[index]:
-        raise invalid("$.action", "the available action that the application has chosen (shadow mode)", action)
+        choices = listed(compress(state.bandit.registry.names, available.mask))
+        raise invalid("$.action", f"the action that the application has chosen (shadow mode), one of {choices}", action)
     return index, 1.0 if propensity is None else propensity
 
 

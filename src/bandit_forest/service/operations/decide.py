@@ -23,8 +23,8 @@ from bandit_forest.service.operations.checks import (
     make_room,
     request_fingerprint,
 )
-from bandit_forest.service.operations.requests import DecideItem, DecideRequest
-from bandit_forest.service.operations.results import Decision, DecisionBatch, Result
+from bandit_forest.service.operations.requests import DecideRequest
+from bandit_forest.service.operations.results import Decision, DecisionBatch, Refusal, Result
 
 __all__ = ["decide", "decide_many", "estimates_of"]
 
@@ -34,24 +34,26 @@ def decide(service: ServiceContext, request: DecideRequest) -> Result[Decision]:
     service.check_storage()
     asked = _check(service, request, {})
     event = asked if isinstance(asked, Event) else _decide_new(service, [asked])[asked.event_id]
-    answer = _answer(service, event)
-    if request.mean_rewards:
-        answer.mean_rewards = estimates_of(service, event.context)
-    return Result(answer, service.journal.tail)
+    return Result(_answer(service, event, request), service.journal.tail)
 
 
-def decide_many(service: ServiceContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
+def decide_many(service: ServiceContext, items: Iterable[DecideRequest | InvalidRequestError]) -> Result[DecisionBatch]:
     """Decide a batch: the same as `decide` for each event. Each item is answered or refused on its own."""
     service.check_storage()
     new: dict[str | None, NewEvent] = {}
-    asked = each(items, "events", lambda item: _check(service, item, new))
+    asked = each(items, "events", lambda item: (_check(service, item, new), item))
     decided = _decide_new(service, list(new.values()))
-    events = [decided[one.event_id] if isinstance(one, NewEvent) else one for one in asked]
-    answers = [_answer(service, one) if isinstance(one, Event) else one for one in events]
+    answers: list[Decision | Refusal] = []
+    for one in asked:
+        if isinstance(one, Refusal):
+            answers.append(one)
+            continue
+        event, item = one
+        answers.append(_answer(service, event if isinstance(event, Event) else decided[event.event_id], item))
     return Result(DecisionBatch(answers), service.journal.tail)
 
 
-def _check(service: ServiceContext, request: DecideItem, new: dict[str | None, NewEvent]) -> NewEvent | Event:
+def _check(service: ServiceContext, request: DecideRequest, new: dict[str | None, NewEvent]) -> NewEvent | Event:
     """Check a request; return its event, which is added to `new` if neither the service nor the batch has it yet."""
     known = new.get(request.event_id) or known_event(service, request.event_id)
     if known is not None:
@@ -111,12 +113,14 @@ def _make(
     return event, entry._replace(forest_action=name, forest_propensity=drawn[1], forest_value=value)
 
 
-def _answer(service: ServiceContext, event: Event) -> Decision:
+def _answer(service: ServiceContext, event: Event, request: DecideRequest) -> Decision:
     names = service.bandit.registry.names
     answer = Decision(event.event_id, names[event.action], event.propensity, event.model_version)
     if event.forest_action is not None:
         answer.forest_action = names[event.forest_action]
         answer.forest_propensity, answer.forest_value = event.forest_propensity, event.forest_value
+    if request.mean_rewards:
+        answer.mean_rewards = estimates_of(service, event.context)
     return answer
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bandit_forest.bandit.action_registry import is_name
 from bandit_forest.bandit.pairs.offer import Offer
 from bandit_forest.service.domain.events import Event
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError, invalid
-from bandit_forest.service.operations.checks import check_event_id
+from bandit_forest.service.operations.checks import NAME_RULE
 
 __all__ = ["event_document", "explain", "explain_offer", "recent_events"]
 
@@ -85,9 +86,9 @@ def event_document(service: ServiceContext, event: Event) -> dict[str, Any]:
 
 def _find_event(service: ServiceContext, event_id: str) -> Event:
     """Return an event that waits or is remembered, or refuse its name."""
-    if not 0 < len(event_id) <= 200:
-        raise invalid("$.event_id", "a text of 1 to 200 characters", event_id)
-    event = service.state.event(check_event_id(event_id))
+    if not is_name(event_id):
+        raise invalid("$.event_id", NAME_RULE, event_id)
+    event = service.state.event(event_id)
     if event is None:
         raise ServiceError("unknown_event", f"No event '{event_id}' waits or is remembered.", path="$.event_id")
     return event

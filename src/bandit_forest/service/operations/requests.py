@@ -14,7 +14,6 @@ from bandit_forest.bandit.action_registry import LONGEST_NAME
 __all__ = [
     "ActionRequest",
     "ContextValues",
-    "DecideItem",
     "DecideRequest",
     "EventId",
     "LearnOfferedRequest",
@@ -42,7 +41,7 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A request: an unknown field is refused."""
 
 
-class DecideItem(Request, frozen=True, kw_only=True):
+class DecideRequest(Request, frozen=True, kw_only=True):
     """An event to decide, alone or in a batch."""
 
     context: dict[str, Any]
@@ -54,12 +53,8 @@ class DecideItem(Request, frozen=True, kw_only=True):
     """In shadow mode, and only there: what the application has chosen."""
     propensity: Propensity | None = None
     """In shadow mode: the probability with which it has; None: 1."""
-
-
-class DecideRequest(DecideItem, frozen=True, kw_only=True):
-    """An event to decide, and whether to tell the estimates."""
-
     mean_rewards: bool = False
+    """Whether to tell the estimates."""
 
 
 class RewardRequest(Request, frozen=True):

@@ -14,6 +14,7 @@ from bandit_forest.service.domain.events import EXPIRED, LEARNED, WAITING, Event
 from bandit_forest.service.domain.offers import EventOffer, OfferRecord
 from bandit_forest.service.domain.state import ServiceContext, State, fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError, decided_here
+from bandit_forest.service.journal.commits import Commit
 from bandit_forest.service.journal.entries import LEARN, REWARD, Entry
 from bandit_forest.service.operations.batches import each
 from bandit_forest.service.operations.checks import (
@@ -22,7 +23,6 @@ from bandit_forest.service.operations.checks import (
     check_event_id,
     check_offer,
     check_reward,
-    count_duplicate,
     known_event,
     new_event_id,
 )
@@ -30,7 +30,7 @@ from bandit_forest.service.operations.requests import LearnOfferedRequest, Learn
 from bandit_forest.service.operations.results import Learned, LearnedBatch, Result, Rewarded, RewardedBatch
 from bandit_forest.service.operations.work import Work
 
-__all__ = ["learn", "learn_many", "learn_offered", "learn_offered_many", "reward", "reward_many"]
+__all__ = ["count_duplicate", "learn", "learn_many", "learn_offered", "learn_offered_many", "reward", "reward_many"]
 
 _Request = TypeVar("_Request", RewardRequest, LearnRequest, LearnOfferedRequest)
 _Answer = TypeVar("_Answer", Rewarded, Learned)
@@ -69,6 +69,14 @@ def learn_offered_many(
 ) -> Result[LearnedBatch]:
     """Learn a batch of offered actions that were taken elsewhere."""
     return _together(service, items, "events", _learn, LearnedBatch)
+
+
+def count_duplicate(service: ServiceContext, event_id: str, first: float | None, commit: Commit | None = None) -> None:
+    """Count a second reward; refuse it if the project says so."""
+    service.duplicates += 1
+    if service.project.reward.on_duplicate == "refuse":
+        message = f"The event '{event_id}' has its reward already, {first}; it is learned once."
+        raise ServiceError("duplicate_reward", message, path="$.event_id", commit=commit)
 
 
 def _alone(

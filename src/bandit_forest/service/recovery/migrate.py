@@ -42,7 +42,7 @@ class MigrationReport:
     n_rewards: int = 0
     """Rewards that were carried over."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Number of events or rewards by the reason why they could not be carried over."""
+    """Number of events, rewards or changes of actions by the reason why they could not be carried over."""
     dropped_features: Counter[str] = field(default_factory=Counter)
     """Number of events by the feature that the new definition does not have."""
 
@@ -133,7 +133,7 @@ class _Translation(ABC):
     def _event(self, entry: Entry) -> Entry:
         """Return a decision or a lesson from elsewhere by the new definition."""
 
-    def _change(self, entry: Entry) -> Entry | None:
+    def _change(self, entry: Entry) -> Entry:
         """Return a change of the actions by the new definition."""
         return entry
 
@@ -184,14 +184,14 @@ class _FixedActions(_Translation):
         self._features = project.context.keys()
         self._bandit = Bandit.from_settings(settings)
 
-    def _change(self, entry: Entry) -> Entry | None:
+    def _change(self, entry: Entry) -> Entry:
         if entry.kind == ADD:
             try:
                 self._bandit.add_action(entry.action or "")
             except InvalidArgumentError as error:
                 raise _LeftOutError(f"the action '{entry.action}' cannot be added") from error
         elif entry.kind != FILE and entry.action not in self._bandit.registry.indices:
-            return None
+            raise _LeftOutError(f"the action '{entry.action}' is not there to be {entry.kind}d")
         return entry
 
     def _event(self, entry: Entry) -> Entry:

@@ -17,7 +17,7 @@ from bandit_forest.service.config.storage_identity import StorageIdentity, check
 from bandit_forest.service.domain.bandits import bandit_from_bytes, settings_of
 from bandit_forest.service.domain.state import ServiceContext
 from bandit_forest.service.errors import ServiceError
-from bandit_forest.service.journal.files import create_file, journal_files
+from bandit_forest.service.journal.files import create_file, read_identities
 from bandit_forest.service.journal.journal import Journal
 from bandit_forest.service.journal.lock import folder_lock
 from bandit_forest.service.recovery.file_actions import follow_file
@@ -134,17 +134,22 @@ class Service:
 
 
 def begin_from(project: Project, file: Path) -> None:
-    """Let the new storage folder of a project begin with a saved bandit.
+    """Let the new storage folder of a project begin with a saved bandit; one that began with it goes on.
 
     The folder gets the settings and the learned features of the bandit. The project must not contradict them.
     """
     folder = project.storage.folder
-    if journal_files(folder):
-        refuse("folder", "[storage]", "new, to begin with a saved bandit", str(folder))
     try:
         data = file.read_bytes()
     except OSError as error:
         raise InvalidArgumentError(f"'{file}' cannot be read: {error.strerror}.") from error
+    base = hashlib.sha256(data).hexdigest()
+    begun = list(read_identities(folder).values())
+    if begun and StorageIdentity.from_text(begun[-1]).base == base:
+        return
+    if begun:
+        rule = f"new, to begin with '{file}': it holds a journal already, so leave out --from to go on with it"
+        refuse("folder", "[storage]", f"{rule}, or take another folder", str(folder))
     bandit = bandit_from_bytes(project, data, str(file))
     if bandit.model.warm_up_left:
         raise InvalidArgumentError(f"'{file}' has not learned its features yet: serve it after its warm-up.")
@@ -152,5 +157,4 @@ def begin_from(project: Project, file: Path) -> None:
     check_saved(project, settings, str(file))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     archive.write(folder / BASE, data)
-    identity = StorageIdentity.of(settings, hashlib.sha256(data).hexdigest())
-    create_file(folder, 1, identity.to_text())[0].close()
+    create_file(folder, 1, StorageIdentity.of(settings, base).to_text())[0].close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bandit_forest.service.errors import ServiceError, decided_here, other_request
 from bandit_forest.service.journal.entries import EXPIRE, LEARN
-from bandit_forest.service.operations.checks import count_duplicate
 from bandit_forest.service.operations.results import Decision, Learned, Rewarded
+from bandit_forest.service.operations.reward import count_duplicate
 from bandit_forest.service.replica.context import ReplicaContext
 from bandit_forest.service.replica.rows import DecisionRow
 from bandit_forest.service.replica.writer import Answers
@@ -51,11 +51,11 @@ def fill_reward(service: ReplicaContext, answer: Rewarded, told: Answers) -> Non
 
 def fill_learned(service: ReplicaContext, answer: Learned, row: DecisionRow, told: Answers) -> None:
     """Fill an answer with whether the event is learned now, or refuse it."""
-    if told.take(answer.event_id):
-        return
     known = told.known.get(row.event_id)
     if known is not None and known.kind == LEARN:
         _check_same(known, row)
+    if told.take(answer.event_id):
+        return
     kind, first = told.outcomes[answer.event_id]
     if kind is None:
         raise decided_here(answer.event_id)

@@ -90,5 +90,6 @@ class Learner:
         surplus = self.n_waiting - limits.waiting_events
         if limits.waiting_full == "expire" and surplus > 0:
             _logger.warning("%d events too many wait for their reward: the oldest expire early.", surplus)
-            self.n_waiting -= surplus
-            store.expire(connection, reward=rule.default, since=self._expired_until, window=0.0, limit=surplus)
+            self.n_waiting -= store.expire(
+                connection, reward=rule.default, since=self._expired_until, window=0.0, limit=surplus
+            )

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from bandit_forest.bandit.model import EncodedContext
 from bandit_forest.service.domain.state import fingerprint
 from bandit_forest.service.errors import InvalidRequestError, ServiceError, too_many_waiting
 from bandit_forest.service.journal.entries import DECIDE, LEARN, REWARD
@@ -25,9 +26,10 @@ from bandit_forest.service.operations.checks import (
     check_event_id,
     check_reward,
     new_event_id,
+    request_fingerprint,
 )
 from bandit_forest.service.operations.decide import estimates_of
-from bandit_forest.service.operations.requests import DecideItem, DecideRequest, LearnRequest, RewardRequest
+from bandit_forest.service.operations.requests import DecideRequest, LearnRequest, RewardRequest
 from bandit_forest.service.operations.results import (
     Answer,
     Decision,
@@ -54,13 +56,13 @@ def decide(service: ReplicaContext, request: DecideRequest) -> Result[Decision]:
     """Decide one event; a known event gets the same decision as before."""
     service.check_storage()
     new = _check(service, request)
-    item = _decided(service, new, service.bandit.model.decide_by_key(new.context, new.available, new.event_id))
-    if request.mean_rewards:
-        item.answer.mean_rewards = estimates_of(service, new.context)
-    return _alone(service, item)
+    if isinstance(new, Item):
+        return _alone(service, new)
+    drawn = service.bandit.model.decide_by_key(new.context, new.available, new.event_id)
+    return _alone(service, _decided(service, new, drawn))
 
 
-def decide_many(service: ReplicaContext, items: Iterable[DecideItem | InvalidRequestError]) -> Result[DecisionBatch]:
+def decide_many(service: ReplicaContext, items: Iterable[DecideRequest | InvalidRequestError]) -> Result[DecisionBatch]:
     """Decide a batch: the same as `decide` for each event. Each item is answered or refused on its own."""
     service.check_storage()
     checked = each(items, "events", lambda item: _check(service, item))
@@ -115,16 +117,40 @@ def _together(
     return Result(kind(answers), service.writer.ask(Asked(items=items, then=then)))
 
 
-def _check(service: ReplicaContext, request: DecideItem) -> NewEvent:
+def _check(service: ReplicaContext, request: DecideRequest) -> NewEvent | Item[Decision]:
     if request.event_id is not None:
         check_event_id(request.event_id)
     limits = service.project.limits
-    if limits.waiting_full == "refuse" and service.n_waiting >= limits.waiting_events:
-        raise too_many_waiting(limits.waiting_events)
-    return check_decide(service.state, request)
+    try:
+        if limits.waiting_full == "refuse" and service.n_waiting >= limits.waiting_events:
+            raise too_many_waiting(limits.waiting_events)
+        return check_decide(service.state, request)
+    except ServiceError as refused:
+        if request.event_id is None:
+            raise
+        context, json = check_context(service.state, request.context)
+        crc = request_fingerprint(request, json)
+        row = DecisionRow(request.event_id, DECIDE, 0, 0, "", 1.0, 0, crc, json.decode())
+        answer = _answer(service, row, context, request)
+        return _repeated(answer, partial(fill_decision, answer, row), request.event_id, refused)
 
 
-def _draw(service: ReplicaContext, checked: list[NewEvent | Refusal]) -> list[Item[Decision] | Refusal]:
+def _repeated(
+    answer: _Answer, fill: Callable[[Answers], object], event_id: str, refused: ServiceError
+) -> Item[_Answer]:
+    """Return the item of a request that is refused, unless its event is known from before."""
+
+    def settle(told: Answers) -> None:
+        if event_id not in told.known:
+            raise refused
+        fill(told)
+
+    return Item(answer, settle, repeated=event_id)
+
+
+def _draw(
+    service: ReplicaContext, checked: list[NewEvent | Item[Decision] | Refusal]
+) -> list[Item[Decision] | Refusal]:
     """Draw the events of a batch; consecutive events with the same available actions are drawn together."""
     model = service.bandit.model
     new = [one for one in checked if isinstance(one, NewEvent)]
@@ -139,8 +165,15 @@ def _draw(service: ReplicaContext, checked: list[NewEvent | Refusal]) -> list[It
 
 def _decided(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -> Item[Decision]:
     row = _row(service, new, drawn)
-    answer = make_answer(row)
+    answer = _answer(service, row, new.context, new.request)
     return Item(answer, partial(fill_decision, answer, row), decision=row)
+
+
+def _answer(service: ReplicaContext, row: DecisionRow, context: EncodedContext, request: DecideRequest) -> Decision:
+    answer = make_answer(row)
+    if request.mean_rewards:
+        answer.mean_rewards = estimates_of(service, context)
+    return answer
 
 
 def _row(service: ReplicaContext, new: NewEvent, drawn: tuple[int, float]) -> DecisionRow:
@@ -175,12 +208,17 @@ def _rewarded(service: ReplicaContext, request: RewardRequest) -> Item[Rewarded]
 def _learned(service: ReplicaContext, request: LearnRequest) -> Item[Learned]:
     state = service.state
     event_id = new_event_id() if request.event_id is None else check_event_id(request.event_id)
-    check_action(state, request.action)
-    value = check_reward(state, request.reward)
     _, json = check_context(state, request.context)
     n_available = len(state.bandit.registry.enabled.indices)
     action, propensity = request.action, request.propensity
     crc = fingerprint(msgspec.Raw(json), action, propensity, request.reward)
     row = DecisionRow(event_id, LEARN, state.seq, 0, action, propensity, n_available, crc, json.decode())
     answer = Learned(event_id, ignored=False)
-    return Item(answer, partial(fill_learned, service, answer, row), row, OutcomeRow(event_id, LEARN, value))
+    fill = partial(fill_learned, service, answer, row)
+    try:
+        check_action(state, request.action)
+        return Item(answer, fill, row, OutcomeRow(event_id, LEARN, check_reward(state, request.reward)))
+    except ServiceError as refused:
+        if request.event_id is None:
+            raise
+        return _repeated(answer, fill, event_id, refused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -184,12 +185,17 @@ class Database:
 
 
 def insert_decisions(connection: Connection[Any], rows: Sequence[DecisionRow]) -> dict[str, DecisionRow]:
-    """Store decisions; return those that were there before, under the same ids."""
-    stored = {row[0] for row in connection.execute(_INSERT_DECISIONS, (_json(rows),))}
-    known = [row.event_id for row in rows if row.event_id not in stored]
-    if not known:
+    """Store decisions; return those whose ids were there before, or come twice."""
+    stored = [row[0] for row in connection.execute(_INSERT_DECISIONS, (_json(rows),))]
+    if len(stored) == len(rows):
         return {}
-    found = connection.execute(f"SELECT {_DECISION} FROM decisions WHERE event_id = ANY(%s)", (known,))
+    known = Counter(row.event_id for row in rows) - Counter(stored)
+    return read_decisions(connection, list(known))
+
+
+def read_decisions(connection: Connection[Any], ids: list[str]) -> dict[str, DecisionRow]:
+    """Return the decisions of events that are known, by id."""
+    found = connection.execute(f"SELECT {_DECISION} FROM decisions WHERE event_id = ANY(%s)", (ids,))
     return {row[0]: DecisionRow(*row) for row in found}
 
 

@@ -50,6 +50,8 @@ class Item(NamedTuple, Generic[AnyAnswer]):
     """Corrects the answer by what is stored, or raises the refusal."""
     decision: DecisionRow | None = None
     outcome: OutcomeRow | None = None
+    repeated: str | None = None
+    """Id of the event that a refused request may be a repetition of; nothing is stored."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -67,7 +69,7 @@ class Answers:
     """Answers of the database to a group of requests."""
 
     known: dict[str, DecisionRow]
-    """Decisions that were there before."""
+    """Decisions that were there before, or that are asked for twice in the group."""
     ended: set[str]
     """Ids of events that ended with this group; `take` returns True once for each."""
     outcomes: dict[str, tuple[str | None, float | None]]
@@ -172,12 +174,15 @@ class Writer:
         items = [item for asked in group for item in asked.items]
         decisions = [item.decision for item in items if item.decision is not None]
         outcomes = [item.outcome for item in items if item.outcome is not None]
+        repeated = [item.repeated for item in items if item.repeated is not None]
         with self._database.pool.connection() as connection, connection.transaction():
             known = store.insert_decisions(connection, decisions) if decisions else {}
-            if not outcomes:
+            if repeated:
+                known |= store.read_decisions(connection, repeated)
+            ids = [row.event_id for row in outcomes] + repeated
+            if not ids:
                 return Answers(known=known, ended=set(), outcomes={})
             ended = store.insert_outcomes(connection, outcomes, self._project.reward.window_seconds)
-            ids = [row.event_id for row in outcomes]
             return Answers(known=known, ended=ended, outcomes=store.read_outcomes(connection, ids))
 
     def _tell_failure(self, group: list[Asked], error: Exception) -> None:
