@@ -254,7 +254,7 @@ def checked_range(reward_range: object, owner: str) -> tuple[float, float]:
     rule = "two finite numbers, the first below the second"
     try:
         low, high = map(float, reward_range)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         refuse("reward_range", owner, rule, reward_range)
     if not (np.isfinite([low, high]).all() and low < high):
         refuse("reward_range", owner, rule, reward_range)
@@ -320,7 +320,7 @@ def _checked_bits(contexts: Any, n_events: int) -> NDArray[np.uint8]:
 def _numbers(values: ArrayLike, name: str, shape: tuple[int, ...], rule: str) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         refuse(name, "Log", rule, values)
     if array.shape != shape:
         refuse(name, "Log", f"{' x '.join(map(str, shape))} {rule}", values)

@@ -23,6 +23,7 @@ from bandit_forest.evaluation.readers import (
     read_parquet,
     read_vw,
 )
+from bandit_forest.evaluation.readers.lines import is_number
 from bandit_forest.evaluation.readers.notes import range_in
 from bandit_forest.evaluation.readers.tables import open_parquet
 from bandit_forest.evaluation.targets import Target, always, as_it_stands, column, uniform
@@ -111,7 +112,7 @@ def open_policy(text: str, *, encoder: ContextEncoder | None = None) -> Target:
         return uniform()
     kind, sign, rest = text.partition(":")
     if sign and kind == "always":
-        return always(int(rest) if rest.isdecimal() else rest, name=f"always {rest}")
+        return always(int(rest) if is_number(rest) else rest, name=f"always {rest}")
     if sign and kind == "column":
         return column(rest)
     name, sign, file = text.rpartition("=")

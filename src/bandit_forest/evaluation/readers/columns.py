@@ -168,7 +168,7 @@ class TableReader:
     def _number(self, name: str, value: object, row: int) -> float:
         try:
             return math.nan if value is None or value == "" else float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             self._refuse(name, row, "a number", value)
 
     def _action(self, value: object, row: int, numbers: Mapping[str, int]) -> int:
@@ -185,7 +185,7 @@ class TableReader:
         try:
             lists = [json.loads(value) if isinstance(value, str) else value for value in table[names].tolist()]
             return np.array(lists, dtype=np.float64)
-        except (RecursionError, TypeError, ValueError):
+        except (OverflowError, RecursionError, TypeError, ValueError):
             self._refuse(names, rows[0], "lists with the probability of each action", table[names])
 
     def _available(
