@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -19,7 +20,7 @@ from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Log
 from bandit_forest.evaluation.readers.lines import located_log, seconds_of
 
-__all__ = ["Columns", "TableReader", "action_name", "names_in"]
+__all__ = ["Columns", "TableReader", "action_name", "check_header", "names_in"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,10 +103,7 @@ class TableReader:
     ) -> None:
         self._columns, self._place, self._unit, self._kept = columns, place, unit, kept
         self._features, self._variables = columns.feature_columns(names), columns.variables(names)
-        for name in (*columns.required, *self._features):
-            if name not in names:
-                cure = columns.cure(name)
-                refuse("columns", place, f"a table with the column '{name}'{cure}", list(names))
+        check_header(names, (*columns.required, *self._features), place, cure=columns.cure)
 
     @property
     def wanted(self) -> list[str]:
@@ -224,6 +222,30 @@ class TableReader:
 
     def _refuse(self, name: str, row: int, rule: str, value: object) -> NoReturn:
         refuse(name, f"{self._place}, {self._unit} {row}", rule, value)
+
+
+def check_header(
+    names: Sequence[str], needed: Iterable[str], place: str, *, cure: Callable[[str], str] = lambda _: ""
+) -> None:
+    """Refuse a table in which a column is missing, or two have the same name.
+
+    Parameters
+    ----------
+    names
+        All columns of the table.
+    needed
+        Those that it must have.
+    place
+        Name of the table.
+    cure
+        Returns the remedy for a missing column, which follows the rule.
+    """
+    for name in needed:
+        if name not in names:
+            refuse("columns", place, f"a table with the column '{name}'{cure(name)}", list(names))
+    twice = next((name for name, n_columns in Counter(names).items() if n_columns > 1), None)
+    if twice is not None:
+        refuse("columns", place, f"a table with only one column '{twice}'", list(names))
 
 
 def action_name(value: object) -> str:
