@@ -15,7 +15,7 @@ from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.features import rows_of
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Offered
-from bandit_forest.evaluation.readers.columns import Columns
+from bandit_forest.evaluation.readers.columns import Columns, check_header
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import existing, names_of
 from bandit_forest.evaluation.readers.notes import kind_in
@@ -25,6 +25,7 @@ __all__ = ["read_export", "read_open_bandit"]
 
 _AVAILABLE, _OFFERED, _PROPENSITIES = "available_actions", "offered", "propensities"
 _FOREST = ("forest_action", "forest_propensity", "forest_value")  # in shadow mode, what the forest would have done
+_ITEM, _ITEM_NUMBER = "item_id", "item_feature_0"
 _ACTION = "action."  # how the columns with features of the action that was taken begin
 
 
@@ -92,7 +93,7 @@ def read_open_bandit(
     names = _csv_names(path)
     users = [name for name in names if name.startswith("user_feature_")]
     columns = Columns(
-        action="item_id",
+        action=_ITEM,
         reward="click",
         propensity="propensity_score",
         time="timestamp",
@@ -185,12 +186,20 @@ def _items(path: Path) -> list[dict[str, Any]]:
     """Return the features of each item: one is a number, the others are texts."""
     rows = csv_rows(path)
     _, header = next(rows)
-    return [
-        {ID: row["item_id"]}
-        | {name: value for name, value in row.items() if name.startswith("item_feature_")}
-        | {"item_feature_0": float(row["item_feature_0"])}
-        for row in (dict(zip(header, cells, strict=True)) for _, cells in rows)
-    ]
+    check_header(header, (_ITEM, _ITEM_NUMBER), path.name)
+    items: list[dict[str, Any]] = []
+    seen = {""}
+    for line, cells in rows:
+        row = dict(zip(header, cells, strict=True))
+        if row[_ITEM] in seen:
+            refuse(_ITEM, f"{path.name}, line {line}", "an id that no other item has", row[_ITEM])
+        seen.add(row[_ITEM])
+        features = {name: value for name, value in row.items() if name.startswith("item_feature_")}
+        try:
+            items.append({ID: row[_ITEM]} | features | {_ITEM_NUMBER: float(row[_ITEM_NUMBER])})
+        except ValueError:
+            refuse(_ITEM_NUMBER, f"{path.name}, line {line}", "a number", row[_ITEM_NUMBER])
+    return items
 
 
 def _csv_names(path: str | os.PathLike[str]) -> list[str]:
