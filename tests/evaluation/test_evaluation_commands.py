@@ -88,6 +88,15 @@ def test_an_encoder_makes_a_forest(monkeypatch, capsys, tables):
     assert run(monkeypatch, *evaluate, "--require", "new > logged") == 0
 
 
+def test_an_encoder_in_another_encoding_is_refused_by_its_line(monkeypatch, tables):
+    BanditForest(n_variables=1, n_actions=2).save(tables / "new.bf")
+    log, told = tables / "second.csv", "The 'text' of new.encoder.json, line 2 must be in UTF-8: save the file with"
+    (tables / "new.encoder.json").write_bytes('{"columns":\n"größe"}'.encode("latin-1"))
+    for given in (["new.bf"], ["uniform", "--encoder", "new.encoder.json"]):
+        monkeypatch.chdir(tables)
+        assert run(monkeypatch, "evaluate", log, *COLUMNS, "--policy", *given).startswith(f"bandit-forest: {told}")
+
+
 def test_the_text_of_an_evaluation_is_what_is_printed(monkeypatch, capsys, tables):
     policies = ["--policy", "always:banner", "--policy", "uniform"]
     assert run(monkeypatch, "evaluate", tables / "second.csv", *COLUMNS, *policies) == 0
