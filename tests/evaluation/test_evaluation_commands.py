@@ -231,6 +231,12 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_learned(mon
     assert "'out' of bandit-forest must be a file in a folder that exists" in ended
 
 
+def test_a_report_that_cannot_be_drawn_is_refused_before_anything_is_read(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    ended = run(monkeypatch, "evaluate", "nowhere.csv", "--policy", "uniform", "--report", tmp_path / "report.html")
+    assert ended == "bandit-forest: The report needs matplotlib.figure: pip install 'bandit-forest[cli,plot]'."
+
+
 def test_a_forest_learned_in_shards_is_the_same_file(monkeypatch, tables):
     for name, launcher in (("alone", ()), ("shards", ("--launcher", "local:2"))):
         out = tables / f"{name}.bf"

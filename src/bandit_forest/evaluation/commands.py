@@ -85,7 +85,10 @@ def evaluate(
     """Estimate the rewards of policies on a log, with findings about the log."""
     console = Console()
     if report is not None:
+        from bandit_forest.evaluation.report.figures import figure_class
+
         _check_folder(report, "report")
+        figure_class()  # before anything takes time
     source = open_log(
         log,
         format=format,
