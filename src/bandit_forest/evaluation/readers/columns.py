@@ -147,6 +147,10 @@ class TableReader:
         known = {"actions": columns.action, "rewards": columns.reward, "propensities": columns.propensity}
         return located_log(self._place, rows, known, arguments, unit=self._unit)
 
+    def found(self, values: Iterable[Any], start: int) -> set[str]:
+        """Return the names of the actions that were taken, in rows with numbers from `start`."""
+        return {self._name(value, row) for row, value in enumerate(values, start)}
+
     def numbers(self, name: str, values: NDArray[Any], rows: Sequence[int]) -> NDArray[np.float64]:
         """Return a column as floats, NaN where a value is missing."""
         if values.dtype.kind in "biuf":
@@ -169,8 +173,15 @@ class TableReader:
         except (OverflowError, TypeError, ValueError):
             self._refuse(name, row, "a number", value)
 
+    def _name(self, value: object, row: int) -> str:
+        try:
+            hash(value)
+            return action_name(value)
+        except (TypeError, ValueError):  # a list, or an int of thousands of digits
+            self._refuse(self._columns.action, row, "a name or a number", value)
+
     def _action(self, value: object, row: int, numbers: Mapping[str, int]) -> int:
-        name = action_name(value)
+        name = self._name(value, row)
         if name not in numbers:
             self._refuse(self._columns.action, row, f"one of the actions {', '.join(list(numbers)[:20])}", value)
         return numbers[name]
