@@ -303,7 +303,8 @@ def _checked_offers(offers: Sequence[Offered], log: Log) -> NDArray[Any]:
         refuse("offers", "Log", f"{log.n_events} offers, one per event", f"{len(offers)} offers")
     column = np.empty(log.n_events, dtype=object)
     for event, offer in enumerate(offers):
-        if not isinstance(offer, Offered) or not 1 <= len(offer.actions) <= log.n_actions:
+        is_offer = isinstance(offer, Offered) and isinstance(offer.actions, Sequence)
+        if not is_offer or not 1 <= len(offer.actions) <= log.n_actions:
             refuse(f"offers[{event}]", "Log", f"an Offered with 1 to {log.n_actions} actions", offer)
         column[event] = offer
     return column

@@ -1,7 +1,8 @@
-"""Parquet files that are damaged, or that hold what Python cannot."""
+"""Parquet files that are damaged, that hold what Python cannot, or that are no export although they look like one."""
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,16 @@ import pytest
 from logs import honest_log
 
 from bandit_forest.errors import DamagedFileError, InvalidArgumentError
+from bandit_forest.evaluation import Log, Offered, uniform
 from bandit_forest.evaluation.readers import Columns, read_export, read_frame, read_parquet
 from bandit_forest.evaluation.writers import write_parquet
 
 ROWS = {"action": ["a", "b"], "reward": [0.0, 1.0], "propensity": [0.5, 0.5]}
+OFFERS = ROWS | {
+    "available_actions": [["a", "b"], ["b"]],
+    "propensities": [[0.5, 0.5], [0.5]],
+    "offered": [json.dumps([{"id": one} for one in ids]) for ids in ("ab", "b")],
+}
 FAR = 2**61  # as milliseconds, this is 1970 to arithmetic that overflows
 
 
@@ -96,3 +103,38 @@ def test_lists_of_one_length_name_the_available_actions(tmp_path):
     sets = pa.array([["a", "c"], ["b", "c"]], pa.list_(pa.string(), 2))
     source = read_parquet(written(tmp_path, ROWS | {"can": sets}), columns=Columns(available="can"))
     assert source.action_names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("propensities", None),
+        ("propensities", "[0.5]"),
+        ("available_actions", None),
+        ("available_actions", 5),
+        ("offered", "{}"),
+        ("offered", "null"),
+        ("offered", '["b"]'),
+        ("offered", "[" * 100_000),
+        ("offered", 5),
+    ],
+)
+def test_an_export_without_what_was_offered_is_refused_by_its_row(tmp_path, column, value):
+    (log,) = read_export(written(tmp_path, OFFERS)).batches()
+    assert uniform().probabilities(log).tolist() == [[0.5, 0.5], [1.0, 0.0]]
+    values = [value if isinstance(value, int) else OFFERS[column][0] if value is None else OFFERS["offered"][0], value]
+    row = 1 if isinstance(value, int) or value == "[0.5]" else 2
+    with pytest.raises(InvalidArgumentError, match=rf"'{column}' of log\.parquet, row {row} must be"):
+        list(read_export(written(tmp_path, OFFERS | {column: values})).batches())
+
+
+@pytest.mark.parametrize("column", ["available_actions", "propensities"])
+def test_an_export_of_offers_has_their_columns(tmp_path, column):
+    path = written(tmp_path, {name: values for name, values in OFFERS.items() if name != column})
+    with pytest.raises(InvalidArgumentError, match=f"'columns' of log.parquet must be a table with .* '{column}'"):
+        read_export(path)
+
+
+def test_an_offer_has_a_list_of_actions():
+    with pytest.raises(InvalidArgumentError, match=r"'offers\[0\]' of Log must be an Offered with 1 to 1 actions"):
+        Log(actions=[0], rewards=[1], propensities=[1], action_names=1, offers=[Offered({}, 5)])
