@@ -88,6 +88,15 @@ def test_an_encoder_makes_a_forest(monkeypatch, capsys, tables):
     assert run(monkeypatch, *evaluate, "--require", "new > logged") == 0
 
 
+def test_an_encoder_in_another_encoding_is_refused_by_its_line(monkeypatch, tables):
+    BanditForest(n_variables=1, n_actions=2).save(tables / "new.bf")
+    log, told = tables / "second.csv", "The 'text' of new.encoder.json, line 2 must be in UTF-8: save the file with"
+    (tables / "new.encoder.json").write_bytes('{"columns":\n"größe"}'.encode("latin-1"))
+    for given in (["new.bf"], ["uniform", "--encoder", "new.encoder.json"]):
+        monkeypatch.chdir(tables)
+        assert run(monkeypatch, "evaluate", log, *COLUMNS, "--policy", *given).startswith(f"bandit-forest: {told}")
+
+
 def test_the_text_of_an_evaluation_is_what_is_printed(monkeypatch, capsys, tables):
     policies = ["--policy", "always:banner", "--policy", "uniform"]
     assert run(monkeypatch, "evaluate", tables / "second.csv", *COLUMNS, *policies) == 0
@@ -220,6 +229,12 @@ def test_refusals_name_files_and_options(monkeypatch, tmp_path, arguments, told)
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_learned(monkeypatch, tables):
     ended = run(monkeypatch, "learn", tables / "first.csv", *COLUMNS, "--out", tables / "nowhere" / "new.bandit")
     assert "'out' of bandit-forest must be a file in a folder that exists" in ended
+
+
+def test_a_report_that_cannot_be_drawn_is_refused_before_anything_is_read(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    ended = run(monkeypatch, "evaluate", "nowhere.csv", "--policy", "uniform", "--report", tmp_path / "report.html")
+    assert ended == "bandit-forest: The report needs matplotlib.figure: pip install 'bandit-forest[cli,plot]'."
 
 
 def test_a_forest_learned_in_shards_is_the_same_file(monkeypatch, tables):

@@ -29,7 +29,7 @@ from bandit_forest.evaluation.bandits import FeaturePolicy
 from bandit_forest.evaluation.evaluate import Evaluation, shown
 from bandit_forest.evaluation.evaluate import evaluate as evaluate_log
 from bandit_forest.evaluation.log import Log, Source
-from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy
+from bandit_forest.evaluation.opening import FORMATS, encoder_path, open_log, open_policy, read_encoder
 from bandit_forest.evaluation.progressive import Progressive, learn_along, lessons_of
 from bandit_forest.evaluation.requirements import is_met
 from bandit_forest.forest import BanditForest
@@ -85,7 +85,10 @@ def evaluate(
     """Estimate the rewards of policies on a log, with findings about the log."""
     console = Console()
     if report is not None:
+        from bandit_forest.evaluation.report.figures import figure_class
+
         _check_folder(report, "report")
+        figure_class()  # before anything takes time
     source = open_log(
         log,
         format=format,
@@ -277,7 +280,7 @@ def _check_folder(file: Path, option: str) -> None:
 def _read_encoder(path: Path) -> ContextEncoder:
     if not path.is_file():
         refuse("encoder", "bandit-forest", "the JSON file of a ContextEncoder", str(path))
-    return ContextEncoder.from_json(path.read_text(encoding="utf-8"))
+    return read_encoder(path)
 
 
 @contextmanager

@@ -254,7 +254,7 @@ def checked_range(reward_range: object, owner: str) -> tuple[float, float]:
     rule = "two finite numbers, the first below the second"
     try:
         low, high = map(float, reward_range)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         refuse("reward_range", owner, rule, reward_range)
     if not (np.isfinite([low, high]).all() and low < high):
         refuse("reward_range", owner, rule, reward_range)
@@ -303,7 +303,8 @@ def _checked_offers(offers: Sequence[Offered], log: Log) -> NDArray[Any]:
         refuse("offers", "Log", f"{log.n_events} offers, one per event", f"{len(offers)} offers")
     column = np.empty(log.n_events, dtype=object)
     for event, offer in enumerate(offers):
-        if not isinstance(offer, Offered) or not 1 <= len(offer.actions) <= log.n_actions:
+        is_offer = isinstance(offer, Offered) and isinstance(offer.actions, Sequence)
+        if not is_offer or not 1 <= len(offer.actions) <= log.n_actions:
             refuse(f"offers[{event}]", "Log", f"an Offered with 1 to {log.n_actions} actions", offer)
         column[event] = offer
     return column
@@ -320,7 +321,7 @@ def _checked_bits(contexts: Any, n_events: int) -> NDArray[np.uint8]:
 def _numbers(values: ArrayLike, name: str, shape: tuple[int, ...], rule: str) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         refuse(name, "Log", rule, values)
     if array.shape != shape:
         refuse(name, "Log", f"{' x '.join(map(str, shape))} {rule}", values)

@@ -23,12 +23,14 @@ from bandit_forest.evaluation.readers import (
     read_parquet,
     read_vw,
 )
+from bandit_forest.evaluation.readers.csv_rows import refuse_encoding
+from bandit_forest.evaluation.readers.lines import is_number
 from bandit_forest.evaluation.readers.notes import range_in
 from bandit_forest.evaluation.readers.tables import open_parquet
 from bandit_forest.evaluation.targets import Target, always, as_it_stands, column, uniform
 from bandit_forest.forest import BanditForest
 
-__all__ = ["FORMATS", "encoder_path", "open_log", "open_policy"]
+__all__ = ["FORMATS", "encoder_path", "open_log", "open_policy", "read_encoder"]
 
 _ENDINGS = MappingProxyType(
     {
@@ -111,7 +113,7 @@ def open_policy(text: str, *, encoder: ContextEncoder | None = None) -> Target:
         return uniform()
     kind, sign, rest = text.partition(":")
     if sign and kind == "always":
-        return always(int(rest) if rest.isdecimal() else rest, name=f"always {rest}")
+        return always(int(rest) if is_number(rest) else rest, name=f"always {rest}")
     if sign and kind == "column":
         return column(rest)
     name, sign, file = text.rpartition("=")
@@ -126,8 +128,16 @@ def open_policy(text: str, *, encoder: ContextEncoder | None = None) -> Target:
     forest = BanditForest.load(path)
     beside = encoder_path(path)
     if encoder is None and beside.is_file():
-        encoder = ContextEncoder.from_json(beside.read_text(encoding="utf-8"))
+        encoder = read_encoder(beside)
     return as_it_stands(forest, encoder=encoder, name=shown)
+
+
+def read_encoder(path: Path) -> ContextEncoder:
+    """Return the encoder in a file of JSON."""
+    try:
+        return ContextEncoder.from_json(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        refuse_encoding(path)
 
 
 def encoder_path(forest: Path) -> Path:

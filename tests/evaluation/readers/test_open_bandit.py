@@ -51,6 +51,31 @@ def test_items_are_offered_with_their_features(tmp_path):
     assert log.available.all()
 
 
+@pytest.mark.parametrize(
+    ("items", "told"),
+    [
+        ("item_feature_0\n0.5\n", "'columns' of item_context.csv must be a table with the column 'item_id'"),
+        ("item_id\n0\n", "'columns' of item_context.csv must be a table with the column 'item_feature_0'"),
+        (
+            "item_id,item_feature_0\n0,0.5\n1,\n",
+            "'item_feature_0' of item_context.csv, line 3 must be a number. Got ''",
+        ),
+        ("item_id,item_feature_0\n0,big\n", "'item_feature_0' of item_context.csv, line 2 must be a number. Got 'big'"),
+        ("item_id,item_feature_0\n0,1\n,2\n", "'item_id' of item_context.csv, line 3 must be an id that no other item"),
+        (
+            "item_id,item_feature_0\n2,1\n2,2\n",
+            "'item_id' of item_context.csv, line 3 must be an id that no other item",
+        ),
+        ("item_id,item_feature_0,item_feature_0\n2,1,1\n", "'columns' of item_context.csv .* only one column"),
+    ],
+)
+def test_faults_in_the_items_are_refused_by_line_and_column(tmp_path, items, told):
+    (tmp_path / "all.csv").write_text(CSV)
+    (tmp_path / "item_context.csv").write_text(items)
+    with pytest.raises(InvalidArgumentError, match=told):
+        read_open_bandit(tmp_path / "all.csv")
+
+
 samples = pytest.mark.skipif(
     FOLDER is None, reason="needs BANDIT_FOREST_OPEN_BANDIT: the folder obp/dataset/obd of the sources of obp 0.5.7"
 )

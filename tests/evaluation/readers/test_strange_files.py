@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 from logs import changed, honest_log
 
 from bandit_forest import Bandit, InvalidArgumentError
-from bandit_forest.evaluation import evaluate, learn_along, uniform
-from bandit_forest.evaluation.readers import read_csv, read_dsjson, read_open_bandit, read_vw
+from bandit_forest.evaluation import Log, evaluate, learn_along, uniform
+from bandit_forest.evaluation.opening import open_policy
+from bandit_forest.evaluation.readers import (
+    Columns,
+    read_csv,
+    read_dsjson,
+    read_frame,
+    read_open_bandit,
+    read_parquet,
+    read_vw,
+)
 from bandit_forest.evaluation.writers import write_parquet
 
 HEADER = "action,reward,propensity,city\n"
@@ -92,3 +103,37 @@ def test_a_log_of_one_event_is_learned(tmp_path):
     bandit = Bandit(actions=list(source.action_names))
     assert not learn_along(source, bandit).is_judged
     assert bandit.model.warm_up_left == 199
+
+
+def test_an_action_of_thousands_of_digits_is_a_name_like_others(tmp_path):
+    long = "9" * 5000
+    (tmp_path / "log.csv").write_text(HEADER + "".join(f"{name},1,0.5,Paris\n" for name in ("b", long, "10", "9")))
+    source = read_csv(tmp_path / "log.csv")
+    assert source.action_names == ("9", "10", long, "b")
+    assert evaluate(source, [open_policy(f"always:{long}")]).n_events == 4
+    with pytest.raises(InvalidArgumentError, match=r"'action' of always must be one of .* Got '8888"):
+        evaluate(source, [open_policy(f"always:{'8' * 5000}")])
+
+
+def test_numbers_beyond_all_floats_are_refused(tmp_path):
+    huge = 10**400
+    (tmp_path / "log.csv").write_text(f'{HEADER}a,1,0.5,"[{huge}]"\n')
+    with pytest.raises(InvalidArgumentError, match=r"'city' of log.csv, line 2 must be lists with the probability"):
+        list(read_csv(tmp_path / "log.csv", columns=Columns(probabilities="city")).batches())
+    with pytest.raises(InvalidArgumentError, match="'reward' of read_frame, row 0 must be a number"):
+        read_frame([{"action": "a", "reward": huge, "propensity": 0.5}])
+    for given in ({"rewards": [huge]}, {"reward_range": (0, huge)}):
+        with pytest.raises(InvalidArgumentError, match=f"'{next(iter(given))}' of Log"):
+            Log(**({"actions": [0], "rewards": [1], "propensities": [1], "action_names": 1} | given))
+
+
+@pytest.mark.parametrize("name", ["city", "reward"])
+def test_two_columns_of_one_name_are_refused(tmp_path, name):
+    (tmp_path / "log.csv").write_text(f"action,reward,propensity,city,{name}\na,1,0.5,Paris,0\n")
+    table = pa.table([["a"], [1], [0.5], ["Paris"], [0]], names=["action", "reward", "propensity", "city", name])
+    parquet.write_table(table, tmp_path / "log.parquet")
+    for read, file in ((read_csv, "log.csv"), (read_parquet, "log.parquet")):
+        with pytest.raises(
+            InvalidArgumentError, match=f"'columns' of {file} must be a table with only one .* '{name}'"
+        ):
+            read(tmp_path / file)

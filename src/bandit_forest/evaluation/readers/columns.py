@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -19,7 +20,7 @@ from bandit_forest.errors import refuse
 from bandit_forest.evaluation.log import Log
 from bandit_forest.evaluation.readers.lines import located_log, seconds_of
 
-__all__ = ["Columns", "TableReader", "action_name", "names_in"]
+__all__ = ["Columns", "TableReader", "action_name", "check_header", "names_in"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,10 +103,7 @@ class TableReader:
     ) -> None:
         self._columns, self._place, self._unit, self._kept = columns, place, unit, kept
         self._features, self._variables = columns.feature_columns(names), columns.variables(names)
-        for name in (*columns.required, *self._features):
-            if name not in names:
-                cure = columns.cure(name)
-                refuse("columns", place, f"a table with the column '{name}'{cure}", list(names))
+        check_header(names, (*columns.required, *self._features), place, cure=columns.cure)
 
     @property
     def wanted(self) -> list[str]:
@@ -149,6 +147,10 @@ class TableReader:
         known = {"actions": columns.action, "rewards": columns.reward, "propensities": columns.propensity}
         return located_log(self._place, rows, known, arguments, unit=self._unit)
 
+    def found(self, values: Iterable[Any], start: int) -> set[str]:
+        """Return the names of the actions that were taken, in rows with numbers from `start`."""
+        return {self._name(value, row) for row, value in enumerate(values, start)}
+
     def numbers(self, name: str, values: NDArray[Any], rows: Sequence[int]) -> NDArray[np.float64]:
         """Return a column as floats, NaN where a value is missing."""
         if values.dtype.kind in "biuf":
@@ -168,11 +170,18 @@ class TableReader:
     def _number(self, name: str, value: object, row: int) -> float:
         try:
             return math.nan if value is None or value == "" else float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             self._refuse(name, row, "a number", value)
 
+    def _name(self, value: object, row: int) -> str:
+        try:
+            hash(value)
+            return action_name(value)
+        except (TypeError, ValueError):  # a list, or an int of thousands of digits
+            self._refuse(self._columns.action, row, "a name or a number", value)
+
     def _action(self, value: object, row: int, numbers: Mapping[str, int]) -> int:
-        name = action_name(value)
+        name = self._name(value, row)
         if name not in numbers:
             self._refuse(self._columns.action, row, f"one of the actions {', '.join(list(numbers)[:20])}", value)
         return numbers[name]
@@ -185,7 +194,7 @@ class TableReader:
         try:
             lists = [json.loads(value) if isinstance(value, str) else value for value in table[names].tolist()]
             return np.array(lists, dtype=np.float64)
-        except (RecursionError, TypeError, ValueError):
+        except (OverflowError, RecursionError, TypeError, ValueError):
             self._refuse(names, rows[0], "lists with the probability of each action", table[names])
 
     def _available(
@@ -224,6 +233,30 @@ class TableReader:
 
     def _refuse(self, name: str, row: int, rule: str, value: object) -> NoReturn:
         refuse(name, f"{self._place}, {self._unit} {row}", rule, value)
+
+
+def check_header(
+    names: Sequence[str], needed: Iterable[str], place: str, *, cure: Callable[[str], str] = lambda _: ""
+) -> None:
+    """Refuse a table in which a column is missing, or two have the same name.
+
+    Parameters
+    ----------
+    names
+        All columns of the table.
+    needed
+        Those that it must have.
+    place
+        Name of the table.
+    cure
+        Returns the remedy for a missing column, which follows the rule.
+    """
+    for name in needed:
+        if name not in names:
+            refuse("columns", place, f"a table with the column '{name}'{cure(name)}", list(names))
+    twice = next((name for name, n_columns in Counter(names).items() if n_columns > 1), None)
+    if twice is not None:
+        refuse("columns", place, f"a table with only one column '{twice}'", list(names))
 
 
 def action_name(value: object) -> str:

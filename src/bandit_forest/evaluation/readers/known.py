@@ -15,16 +15,24 @@ from bandit_forest.bandit.pairs.model import ID
 from bandit_forest.errors import refuse
 from bandit_forest.evaluation.features import rows_of
 from bandit_forest.evaluation.log import BATCH_SIZE, Log, Offered
-from bandit_forest.evaluation.readers.columns import Columns
+from bandit_forest.evaluation.readers.columns import Columns, action_name, check_header, names_in
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import existing, names_of
 from bandit_forest.evaluation.readers.notes import kind_in
-from bandit_forest.evaluation.readers.tables import CsvTable, ParquetTable, open_parquet, read_csv
+from bandit_forest.evaluation.readers.tables import (
+    CsvTable,
+    ParquetTable,
+    column_values,
+    open_parquet,
+    read_batches,
+    read_csv,
+)
 
 __all__ = ["read_export", "read_open_bandit"]
 
 _AVAILABLE, _OFFERED, _PROPENSITIES = "available_actions", "offered", "propensities"
 _FOREST = ("forest_action", "forest_propensity", "forest_value")  # in shadow mode, what the forest would have done
+_ITEM, _ITEM_NUMBER = "item_id", "item_feature_0"
 _ACTION = "action."  # how the columns with features of the action that was taken begin
 
 
@@ -92,7 +100,7 @@ def read_open_bandit(
     names = _csv_names(path)
     users = [name for name in names if name.startswith("user_feature_")]
     columns = Columns(
-        action="item_id",
+        action=_ITEM,
         reward="click",
         propensity="propensity_score",
         time="timestamp",
@@ -117,10 +125,13 @@ class OfferedExport(ParquetTable):
     def __init__(
         self, path: str | os.PathLike[str], *, columns: Columns, reward_range: tuple[float, float] | None
     ) -> None:
+        file = Path(path)
+        fields = open_parquet(file).schema_arrow
+        check_header(fields.names, (_AVAILABLE, _PROPENSITIES), file.name)
         sizes = [
-            len(actions)
-            for batch in open_parquet(path).iter_batches(columns=[_AVAILABLE])
-            for actions in batch.column(0).to_pylist()
+            len(names_in(actions) or ())
+            for start, batch in read_batches(file, [_AVAILABLE])
+            for actions in column_values(_AVAILABLE, batch, start, file.name)
             if actions is not None
         ]
         places = names_of(max(sizes, default=1), set())
@@ -128,7 +139,6 @@ class OfferedExport(ParquetTable):
             path, columns=columns, actions=places, reward_range=reward_range, others=(_AVAILABLE, _OFFERED)
         )
         self.n_events = len(sizes)
-        fields = open_parquet(path).schema_arrow
         kinds = {field.name.removeprefix(_ACTION): kind_in(field) for field in fields if field.name.startswith(_ACTION)}
         known = {name: kind for name, kind in kinds.items() if kind is not None}
         self.kinds = self.kinds._replace(action=known if len(known) == len(kinds) else {})
@@ -143,26 +153,35 @@ class OfferedExport(ParquetTable):
         offers = [self._offer(text, row) for text, row in zip(table[_OFFERED], rows.tolist(), strict=True)]
         taken = zip(table["action"], table[_AVAILABLE], rows.tolist(), strict=True)
         table["action"] = np.array([self._place(*one) for one in taken], dtype=object)
-        table[_PROPENSITIES] = self._padded(table[_PROPENSITIES])
+        table[_PROPENSITIES] = self._padded(table[_PROPENSITIES], rows)
         log = super()._log(table, rows)
         return log.with_offers([Offered(*one) for one in zip(rows_of(log), offers, strict=True)])
 
     def _offer(self, text: str, row: int) -> list[dict[str, Any]]:
         """Return the actions that an event offered."""
         try:
-            offer: list[dict[str, Any]] = json.loads(text)
-        except ValueError:
+            offer = json.loads(text)
+        except (RecursionError, TypeError, ValueError):
+            offer = None
+        if not isinstance(offer, list) or not all(isinstance(action, dict) for action in offer):
             refuse(_OFFERED, f"{self.path.name}, row {row}", "the offered actions as JSON", text)
         return offer
 
-    def _place(self, action: str, offered: Sequence[str], row: int) -> str:
+    def _place(self, action: object, offered: object, row: int) -> str:
         """Return the name of the place of the action that was taken."""
-        if action not in offered:
-            refuse("action", f"{self.path.name}, row {row}", f"one of those offered, {', '.join(offered)}", action)
-        return self.action_names[offered.index(action)]
+        names, name = names_in(offered), action_name(action)
+        if names is None:
+            refuse(_AVAILABLE, f"{self.path.name}, row {row}", "a list of the offered actions", offered)
+        if name not in names:
+            refuse("action", f"{self.path.name}, row {row}", f"one of those offered, {', '.join(names)}", action)
+        return self.action_names[names.index(name)]
 
-    def _padded(self, lists: NDArray[Any]) -> NDArray[Any]:
+    def _padded(self, lists: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return lists with a number for each place."""
+        for numbers, row in zip(lists, rows.tolist(), strict=True):
+            if not isinstance(numbers, list):
+                rule = "a list with the probability of each offered action"
+                refuse(_PROPENSITIES, f"{self.path.name}, row {row}", rule, numbers)
         padded = np.empty(len(lists), dtype=object)
         padded[:] = [[*numbers, *[0.0] * (len(self.action_names) - len(numbers))] for numbers in lists]
         return padded
@@ -185,12 +204,20 @@ def _items(path: Path) -> list[dict[str, Any]]:
     """Return the features of each item: one is a number, the others are texts."""
     rows = csv_rows(path)
     _, header = next(rows)
-    return [
-        {ID: row["item_id"]}
-        | {name: value for name, value in row.items() if name.startswith("item_feature_")}
-        | {"item_feature_0": float(row["item_feature_0"])}
-        for row in (dict(zip(header, cells, strict=True)) for _, cells in rows)
-    ]
+    check_header(header, (_ITEM, _ITEM_NUMBER), path.name)
+    items: list[dict[str, Any]] = []
+    seen = {""}
+    for line, cells in rows:
+        row = dict(zip(header, cells, strict=True))
+        if row[_ITEM] in seen:
+            refuse(_ITEM, f"{path.name}, line {line}", "an id that no other item has", row[_ITEM])
+        seen.add(row[_ITEM])
+        features = {name: value for name, value in row.items() if name.startswith("item_feature_")}
+        try:
+            items.append({ID: row[_ITEM]} | features | {_ITEM_NUMBER: float(row[_ITEM_NUMBER])})
+        except ValueError:
+            refuse(_ITEM_NUMBER, f"{path.name}, line {line}", "a number", row[_ITEM_NUMBER])
+    return items
 
 
 def _csv_names(path: str | os.PathLike[str]) -> list[str]:

@@ -16,7 +16,18 @@ from bandit_forest.evaluation.log import BATCH_SIZE, OTHER_RANGE, Log, checked_r
 from bandit_forest.evaluation.readers.csv_rows import refuse_encoding
 from bandit_forest.parameters import MOST_ACTIONS
 
-__all__ = ["FileSource", "LineSource", "existing", "located_log", "names_of", "numbered_names", "seconds_of"]
+__all__ = [
+    "FileSource",
+    "LineSource",
+    "existing",
+    "is_number",
+    "located_log",
+    "names_of",
+    "numbered_names",
+    "seconds_of",
+]
+
+_MOST_DIGITS = 1000  # Python reads no more than a few thousand
 
 Event = TypeVar("Event")
 
@@ -159,4 +170,15 @@ def names_of(actions: Sequence[str] | int | None, found: set[str]) -> tuple[str,
         return tuple(f"action {number}" for number in range(actions))
     if actions is not None:
         return tuple(actions)
-    return tuple(sorted(found, key=lambda name: (0, int(name), name) if name.isdecimal() else (1, 0, name)))
+    return tuple(sorted(found, key=lambda name: (0, int(name), name) if is_number(name) else (1, 0, name)))
+
+
+def is_number(name: str) -> bool:
+    """Return whether the name of an action is a whole number; one of thousands of digits is a text.
+
+    Examples
+    --------
+    >>> is_number("17"), is_number("a17"), is_number("9" * 5000)
+    (True, False, False)
+    """
+    return name.isdecimal() and len(name) <= _MOST_DIGITS

@@ -55,7 +55,7 @@ def range_in(schema: pa.Schema) -> Any:
     """Return the range of rewards that a file tells, to be checked; [0, 1] where it tells none."""
     try:
         return json.loads(_notes(schema).get(_RANGE, b"[0.0, 1.0]"))
-    except ValueError:
+    except (RecursionError, ValueError):
         return None
 
 

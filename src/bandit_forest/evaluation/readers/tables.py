@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,28 @@ from numpy.typing import NDArray
 
 from bandit_forest.bandit.features.values import moment
 from bandit_forest.encoding.tables import as_columns
-from bandit_forest.errors import MissingExtraError, refuse
+from bandit_forest.errors import DamagedFileError, InvalidArgumentError, MissingExtraError, refuse
 from bandit_forest.evaluation.log import BATCH_SIZE, FeatureKinds, Log
-from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name, names_in
+from bandit_forest.evaluation.readers.columns import Columns, TableReader, action_name, check_header, names_in
 from bandit_forest.evaluation.readers.csv_rows import csv_rows
 from bandit_forest.evaluation.readers.lines import FileSource, existing, names_of
 from bandit_forest.evaluation.readers.notes import holds_json, kind_in, range_in
 
-__all__ = ["CsvTable", "ParquetTable", "open_parquet", "read_csv", "read_frame", "read_parquet"]
+__all__ = [
+    "CsvTable",
+    "ParquetTable",
+    "column_values",
+    "open_parquet",
+    "read_batches",
+    "read_csv",
+    "read_frame",
+    "read_parquet",
+]
 
 _LOOK = 10_000  # rows that tell which columns hold numbers, and which times
 _TIME_OF_DAY = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
 _DEFAULT = Columns()
+_FAULTS = (ArithmeticError, LookupError, NotImplementedError, OSError, TypeError, ValueError)  # what Arrow raises
 
 
 def read_frame(
@@ -57,7 +68,7 @@ def read_frame(
     """
     table = as_columns(frame, "read_frame", rich=True)
     reader = TableReader(columns, list(table), "read_frame")
-    found = {action_name(value) for value in set(table[columns.action].tolist())}
+    found = reader.found(table[columns.action].tolist(), 0)
     if columns.available is not None and actions is None:
         found.update(*(names_in(value) or () for value in table[columns.available].tolist()))
     names = names_of(actions, found)
@@ -197,21 +208,20 @@ class ParquetTable(FileSource):
         found: set[str] = set()
         if actions is None:
             wanted = [columns.action] if columns.available is None else [columns.action, columns.available]
-            for batch in file.iter_batches(columns=wanted):
-                found |= {action_name(value) for value in batch.column(columns.action).unique().to_pylist()}
+            for start, batch in read_batches(path, wanted):
+                values = _distinct(columns.action, batch, start, self.path.name)
+                found |= self._reader.found(values, start)
                 if columns.available is not None:
-                    found |= _names_in(batch.column(columns.available))
+                    found |= _names_in(columns.available, batch, start, self.path.name)
         self.action_names = names_of(actions, found)
 
     def batches(self, batch_size: int = BATCH_SIZE) -> Iterator[Log]:
         """Return the events from the first to the last, in batches."""
-        start = 1
-        for batch in open_parquet(self.path).iter_batches(batch_size=batch_size, columns=self._wanted):
+        for start, batch in read_batches(self.path, self._wanted, batch_size):
             rows = np.arange(start, start + batch.num_rows)
-            table = {name: _array(batch.column(name)) for name in batch.schema.names}
+            table = {name: _array(name, batch, start, self.path.name) for name in batch.schema.names}
             table |= {name: self._from_json(name, table[name], rows) for name in self._json & table.keys()}
             yield self._log(table, rows)
-            start += batch.num_rows
 
     def _log(self, table: dict[str, NDArray[Any]], rows: NDArray[np.int64]) -> Log:
         """Return the log of some rows of the file, numbered from 1."""
@@ -223,51 +233,119 @@ class ParquetTable(FileSource):
         """Return the categories that a column holds as JSON, None where one is missing."""
         values: dict[str | None, str | int | None] = {None: None}
         for text, row in zip(texts.tolist(), rows.tolist(), strict=True):
-            if text not in values:
-                try:
+            try:
+                if text not in values:
                     values[text] = json.loads(text)
-                except (RecursionError, TypeError, ValueError):
-                    refuse(name, f"{self.path.name}, row {row}", "a text or a whole number as JSON", text)
+            except (RecursionError, TypeError, ValueError):
+                refuse(name, f"{self.path.name}, row {row}", "a text or a whole number as JSON", text)
         column = np.empty(len(texts), dtype=object)
         column[:] = [values[text] for text in texts.tolist()]
         return column
 
 
 def open_parquet(path: str | os.PathLike[str]) -> Any:
-    """Return an open Parquet file of PyArrow's."""
+    """Return an open Parquet file of PyArrow's; refuse one that is damaged."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise MissingExtraError(f"Parquet needs {error.name}: pip install 'bandit-forest[parquet]'.") from error
+    file = existing(path)
+    with _undamaged(file):
+        try:
+            return pq.ParquetFile(file)
+        except pa.ArrowInvalid as error:
+            refuse("format", file.name, "Parquet", str(error))
+
+
+def read_batches(
+    path: str | os.PathLike[str], columns: Sequence[str], batch_size: int = 2**16
+) -> Iterator[tuple[int, Any]]:
+    """Return some columns of a Parquet file in batches of Arrow, each with the number of its first row, from 1.
+
+    It refuses a file that lacks a column or is damaged.
+    """
+    file, start = open_parquet(path), 1
+    check_header(file.schema_arrow.names, columns, Path(path).name)
+    with _undamaged(Path(path)):
+        for batch in file.iter_batches(batch_size=batch_size, columns=columns):
+            yield start, batch
+            start += batch.num_rows
+        if start != file.metadata.num_rows + 1:
+            raise ValueError(f"it has {start - 1} of {file.metadata.num_rows} rows")
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """Refuse a file of which Arrow finds that it is damaged."""
     try:
-        return pq.ParquetFile(existing(path))
-    except pa.ArrowInvalid as error:
-        refuse("format", Path(path).name, "Parquet", str(error))
+        yield
+    except InvalidArgumentError:
+        raise
+    except _FAULTS as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the disk
+            raise
+        told = " ".join(str(error).split()).rstrip(" .")
+        raise DamagedFileError(f"'{path.name}' is damaged: {told}.") from error
 
 
-def _array(column: Any) -> NDArray[Any]:
-    """Return a column of Arrow: numbers without gaps as they are, all else as objects with None."""
+def column_values(name: str, batch: Any, start: int, place: str) -> list[Any]:
+    """Return the values of a column of Arrow, None where one is missing.
+
+    It refuses what Arrow can hold and Python cannot, by its row.
+    """
     import pyarrow as pa
     import pyarrow.types as types
 
+    column = batch.column(name)
+    try:
+        if types.is_timestamp(column.type) and column.type.unit == "ns":  # finer times are no datetimes
+            column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        values: list[Any] = column.to_pylist()
+        return values
+    except _FAULTS as error:
+        rule = (
+            "of values that Python can hold, such as texts in UTF-8, and times of the years 1 to 9999 in a known zone"
+        )
+        for row, value in enumerate(column, start):
+            try:
+                value.as_py()
+            except _FAULTS as fault:
+                refuse(name, f"{place}, row {row}", rule, str(fault))
+        refuse(name, place, rule, str(error))
+
+
+def _distinct(name: str, batch: Any, start: int, place: str) -> list[Any]:
+    """Return the different values of a column of Arrow, or all of them where Arrow cannot tell."""
+    try:
+        values: list[Any] = batch.column(name).unique().to_pylist()
+        return values
+    except _FAULTS:
+        return column_values(name, batch, start, place)
+
+
+def _array(name: str, batch: Any, start: int, place: str) -> NDArray[Any]:
+    """Return a column of Arrow: numbers without gaps as they are, all else as objects with None."""
+    import pyarrow.types as types
+
+    column = batch.column(name)
     if column.null_count == 0 and (types.is_integer(column.type) or types.is_floating(column.type)):
         return np.asarray(column.to_numpy(zero_copy_only=False))
-    if types.is_timestamp(column.type):  # finer times are no datetimes
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    values = column.to_pylist()
+    values = column_values(name, batch, start, place)
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return objects
 
 
-def _names_in(column: Any) -> set[str]:
+def _names_in(name: str, batch: Any, start: int, place: str) -> set[str]:
     """Return the names of actions in a column of Arrow, of lists or of texts."""
     import pyarrow.types as types
 
+    column = batch.column(name)
     if types.is_list(column.type) or types.is_large_list(column.type):
-        return {action_name(value) for value in column.flatten().unique().to_pylist() if value is not None}
-    return {name for value in column.unique().to_pylist() for name in names_in(value) or ()}
+        with suppress(*_FAULTS):
+            return {action_name(value) for value in column.flatten().unique().to_pylist() if value is not None}
+    return {one for value in _distinct(name, batch, start, place) for one in names_in(value) or ()}
 
 
 def _are_times(cells: list[str]) -> bool:

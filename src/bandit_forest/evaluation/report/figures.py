@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["figures"]
+__all__ = ["figure_class", "figures"]
 
 _COLOURS = ("#444444", "#1f5fa8", "#c4541a", "#2f7d4f", "#8a4fa3", "#a3842c", "#3c9aa6")
 _NAMES = {"snips": "SNIPS", "dr": "doubly robust", "ips": "IPS", "sequence": "confidence sequence"}
@@ -26,11 +26,7 @@ _NAMES = {"snips": "SNIPS", "dr": "doubly robust", "ips": "IPS", "sequence": "co
 
 def figures(evaluation: Evaluation) -> dict[str, str]:
     """Return the figures of a report as SVG, by their captions."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(f"The report needs {error.name}: pip install 'bandit-forest[cli,plot]'.") from error
-    drawn = {}
+    new_figure, drawn = figure_class(), {}
     n_policies = len(evaluation.names) - 1
     for caption, draw, height in (
         ("Value of each policy, with intervals", _values, 1.2 + 0.9 * n_policies),
@@ -40,12 +36,21 @@ def figures(evaluation: Evaluation) -> dict[str, str]:
         ("Weights: which share of a policy's estimate rests on weights of which size", _weights, 2.8),
         ("Calibration of propensities: mean weight of actions by how likely they looked", _calibration, 2.8),
     ):
-        figure = Figure(figsize=(8, height), layout="constrained")
+        figure = new_figure(figsize=(8, height), layout="constrained")
         axes = figure.subplots()
         draw(axes, evaluation)
         axes.spines[["top", "right"]].set_visible(False)
         drawn[caption] = _svg(figure)
     return drawn
+
+
+def figure_class() -> type[Figure]:
+    """Return the class of matplotlib's figures; without matplotlib, refuse to draw."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError(f"The report needs {error.name}: pip install 'bandit-forest[cli,plot]'.") from error
+    return Figure
 
 
 def _values(axes: Axes, evaluation: Evaluation) -> None:
