@@ -36,12 +36,15 @@ FITTING: dict[str, dict[str, Any]] = {
 }
 WRONG: list[tuple[str, str, Any]] = [
     ("decide", "available", mask(2)),
+    ("decide", "available", ~mask(1)),
+    ("decide", "available", bytes(4)),
     ("learn", "action", 4),
     ("learn", "action", 2**40),
     ("decide_many", "contexts", codes(5, 2)),
     ("decide_many", "contexts", codes(5, 4)),
     ("decide_many", "available", mask(2)),
     ("decide_many", "available", mask(6)),
+    ("decide_many", "available", ~mask(1)),
     ("learn_many", "contexts", codes(5, 2)),
     ("learn_many", "contexts", codes(6, 3)),
     ("learn_many", "actions", actions(0, 1, 2, 3)),

@@ -125,13 +125,21 @@ inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const Row<
     const std::size_t words = words_for(n_actions);
     const std::size_t n_sets = n_entries == 0 ? 1 : n_entries / n_actions;
     std::vector<std::uint64_t> sets(n_sets * words, 0);
-    if (mask.values.empty()) {
+    if (n_entries == 0) {
         fill(sets, n_actions);
+        return sets;
     }
-    for (std::size_t i = 0; i < mask.values.size(); ++i) {
-        if (mask.values[i] != 0) {
-            insert(Words(sets).subspan(i / n_actions * words, words), i % n_actions);
+    for (std::size_t event = 0; event < n_sets; ++event) {
+        const Words set = Words(sets).subspan(event * words, words);
+        const std::span<const std::uint8_t> entries = mask.values.subspan(event * n_actions, n_actions);
+        bool any = false;
+        for (std::size_t action = 0; action < n_actions; ++action) {
+            if (entries[action] != 0) {
+                insert(set, action);
+                any = true;
+            }
         }
+        refuse_unless(any, "an event has no available action");
     }
     return sets;
 }

@@ -35,11 +35,14 @@ WRONG = [
     *doors.WRONG,
     ("decide_many", "keys", np.arange(2, dtype=np.uint64)),
     ("decide_many", "keys", np.arange(0, dtype=np.uint64)),
+    ("decide_many", "available", np.repeat([True, True, False, True, True], N_ACTIONS)),
     ("propensities", "available", mask(2)),
+    ("propensities", "available", ~mask(1)),
     ("votes", "available", mask(2)),
     ("explain", "available", mask(2)),
     ("propensities_many", "contexts", codes(5, 2)),
     ("propensities_many", "available", mask(2)),
+    ("propensities_many", "available", np.repeat([True, True, True, True, False], N_ACTIONS)),
     ("mean_rewards_many", "contexts", codes(5, 2)),
 ]
 
