@@ -97,6 +97,7 @@ Perceptrons::Perceptrons(std::size_t n_variables, std::size_t n_actions, const M
 
 void Perceptrons::finish(std::size_t n_variables, std::size_t n_actions) {
     n_units_ = std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0});
+    require(std::ranges::all_of(sizes_, [&](std::uint64_t size) { return size <= n_units_; }), "a network is too large");
     require(learning_rates_.size() == n_members() && weights_.size() == (n_variables + 1) * n_actions * n_units_ &&
                 output_weights_.size() == n_actions * n_units_ && output_biases_.size() == n_actions * n_members(),
             "an array has the wrong length");

@@ -31,6 +31,8 @@ class PairForest {
     PairForest& operator=(const PairForest&) = delete;
 
     const GreedySettings& settings() const { return tree_settings_; }
+    std::size_t n_context_variables() const { return settings_.n_context_variables; }
+    std::size_t n_action_variables() const { return settings_.n_variables - settings_.n_context_variables; }
 
     // `keys` number the draws, one for each event; where it is empty, the forest numbers them. `actions` are counted from
     // the first that an event offers.

@@ -64,36 +64,82 @@ Out<T> as_array(const std::vector<T>& values) {
     return buffer.template release<Out<T>>({values.size()});
 }
 
-inline Contexts contexts_of(const InRows<std::uint8_t>& rows) { return {rows.data(), rows.shape(0), rows.shape(1)}; }
-
-template <class T>
-std::span<const T> span_of(const In<T>& array) {
-    return {array.data(), array.shape(0)};
+// What Python hands over has been checked; the following functions are the last door before the memory of the core.
+inline void refuse_unless(bool fits, const char* reason) {
+    if (!fits) {
+        throw std::invalid_argument(reason);
+    }
 }
 
-// The codes of one context. What Python hands over has been checked; this is the last door before the memory of the core.
+// The codes of one context.
 inline std::span<const std::uint8_t> codes_of(const Row<std::uint8_t>& row, std::size_t n_variables) {
-    if (row.values.size() != n_variables) {
-        throw std::invalid_argument("a context has another number of variables");
-    }
+    refuse_unless(row.values.size() == n_variables, "a context has another number of variables");
     return row.values;
 }
 
-// The available actions as sets, one for each row of a mask; a mask of no entries means all actions.
-inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const Row<bool>& mask) {
-    if (mask.values.size() % n_actions != 0) {
-        throw std::invalid_argument("a mask has another number of actions");
+inline Contexts contexts_of(const InRows<std::uint8_t>& rows, std::size_t n_variables) {
+    refuse_unless(rows.shape(1) == n_variables, "contexts have another number of variables");
+    return {rows.data(), rows.shape(0), n_variables};
+}
+
+// The numbers of an array, which must be so many.
+template <class T>
+std::span<const T> span_of(const In<T>& array, std::size_t size) {
+    refuse_unless(array.shape(0) == size, "an array has another length");
+    return {array.data(), size};
+}
+
+// The same; nothing where there is no array.
+template <class T>
+std::span<const T> span_of(const std::optional<In<T>>& array, std::size_t size) {
+    return array ? span_of(*array, size) : std::span<const T>();
+}
+
+// The numbers of all rows, one row after the other.
+template <class T>
+std::span<const T> span_of(const InRows<T>& rows, std::size_t n_rows, std::size_t n_columns) {
+    refuse_unless(rows.shape(0) == n_rows && rows.shape(1) == n_columns, "an array has another shape");
+    return {rows.data(), n_rows * n_columns};
+}
+
+inline std::size_t action_of(std::size_t action, std::size_t n_actions) {
+    refuse_unless(action < n_actions, "there is no such action");
+    return action;
+}
+
+// The actions of a batch, one for each event.
+inline std::span<const std::int64_t> actions_of(const In<std::int64_t>& array, std::size_t n_events,
+                                                std::size_t n_actions) {
+    const std::span<const std::int64_t> actions = span_of(array, n_events);
+    for (const std::int64_t action : actions) {
+        action_of(static_cast<std::size_t>(action), n_actions);  // one below zero becomes a large one
     }
+    return actions;
+}
+
+// The available actions as sets: one for all events, or one for each; a mask of no entries means all actions.
+inline std::vector<std::uint64_t> available_of(std::size_t n_actions, const Row<bool>& mask, std::size_t n_events = 1) {
+    const std::size_t n_entries = mask.values.size();
+    refuse_unless(n_entries == 0 || n_entries == n_actions || n_entries == n_events * n_actions,
+                  "a mask has another number of events or actions");
     const std::size_t words = words_for(n_actions);
-    const std::size_t n_sets = std::max<std::size_t>(1, mask.values.size() / n_actions);
+    const std::size_t n_sets = n_entries == 0 ? 1 : n_entries / n_actions;
     std::vector<std::uint64_t> sets(n_sets * words, 0);
-    if (mask.values.empty()) {
+    if (n_entries == 0) {
         fill(sets, n_actions);
+        return sets;
     }
-    for (std::size_t i = 0; i < mask.values.size(); ++i) {
-        if (mask.values[i] != 0) {
-            insert(Words(sets).subspan(i / n_actions * words, words), i % n_actions);
+    for (std::size_t event = 0; event < n_sets; ++event) {
+        const Words set = Words(sets).subspan(event * words, words);
+        const std::span<const std::uint8_t> entries = mask.values.subspan(event * n_actions, n_actions);
+        bool any = false;
+        for (std::size_t action = 0; action < n_actions; ++action) {
+            if (entries[action] != 0) {
+                insert(set, action);
+                any = true;
+            }
         }
+        refuse_unless(any, "an event has no available action");
     }
     return sets;
 }

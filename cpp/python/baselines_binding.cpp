@@ -74,13 +74,14 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
             "learn",
             [](Self& self, const Row<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
                 const auto lock = lock_without_blocking<Lock>(self.mutex);
-                self.policy.learn(codes_of(context, self.policy.settings().n_variables), action, reward, propensity);
+                self.policy.learn(codes_of(context, self.policy.settings().n_variables),
+                                  action_of(action, self.policy.settings().n_actions), reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(
             "decide_many",
             [](Self& self, const InRows<std::uint8_t>& rows, const Row<bool>& available) {
-                const Contexts contexts = contexts_of(rows);
+                const Contexts contexts = contexts_of(rows, self.policy.settings().n_variables);
                 const auto set = available_of(self.policy.settings().n_actions, available);
                 Batch batch(contexts.n_events);
                 {
@@ -98,20 +99,24 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
             "learn_many",
             [](Self& self, const InRows<std::uint8_t>& rows, const In<std::int64_t>& actions, const In<double>& rewards,
                const In<double>& propensities) {
-                const Contexts contexts = contexts_of(rows);
+                const Contexts contexts = contexts_of(rows, self.policy.settings().n_variables);
+                const auto taken = actions_of(actions, contexts.n_events, self.policy.settings().n_actions);
+                const auto earned = span_of(rewards, contexts.n_events);
+                const auto probabilities = span_of(propensities, contexts.n_events);
                 const Unlocked unlocked;
                 const Lock lock(self.mutex);
                 for (std::size_t event = 0; event < contexts.n_events; ++event) {
-                    self.policy.learn(contexts.row(event), static_cast<std::size_t>(actions.data()[event]),
-                                      rewards.data()[event], propensities.data()[event]);
+                    self.policy.learn(contexts.row(event), static_cast<std::size_t>(taken[event]), earned[event],
+                                      probabilities[event]);
                 }
             },
             "contexts"_a, "actions"_a, "rewards"_a, "propensities"_a)
         .def(
             "play",
             [](Self& self, const InRows<std::uint8_t>& rows, const InRows<double>& rewards) {
-                const Contexts contexts = contexts_of(rows);
+                const Contexts contexts = contexts_of(rows, self.policy.settings().n_variables);
                 const std::size_t n_actions = self.policy.settings().n_actions;
+                const auto all_rewards = span_of(rewards, contexts.n_events, n_actions);
                 std::vector<std::uint64_t> all(words_for(n_actions));
                 fill(all, n_actions);
                 Batch batch(contexts.n_events);
@@ -120,7 +125,7 @@ nb::class_<Guarded<Policy>> bind_policy(nb::module_& m, const char* name) {
                     const Lock lock(self.mutex);
                     for (std::size_t event = 0; event < contexts.n_events; ++event) {
                         const Choice choice = self.policy.decide(contexts.row(event), all);
-                        const double reward = rewards.data()[event * n_actions + choice.action];
+                        const double reward = all_rewards[event * n_actions + choice.action];
                         self.policy.learn(contexts.row(event), choice.action, reward, choice.propensity);
                         batch.set(event, choice);
                         batch.rewards.data[event] = reward;
@@ -172,7 +177,8 @@ void bind_neural_bandit(nb::module_& m) {
                                                        .member_exploration = member_exploration,
                                                        .seed = seed},
                                 Perceptrons(n_variables, n_actions,
-                                            {.sizes = span_of(sizes), .learning_rates = span_of(learning_rates)},
+                                            {.sizes = span_of(sizes, sizes.shape(0)),
+                                             .learning_rates = span_of(learning_rates, sizes.shape(0))},
                                             {weights.data(), weights.size()},
                                             {output_weights.data(), output_weights.size()}));
             },

@@ -40,14 +40,14 @@ auto read(const Forest<Growth>& forest, Read&& read_growth) {
 
 // A number for each context and action, which write(contexts, numbers) computes without the interpreter's lock.
 template <class Write>
-OutRows<double> rows_of(const InRows<std::uint8_t>& contexts, std::size_t n_actions, Write&& write) {
-    const std::size_t n = contexts.shape(0);
-    Buffer<double> numbers(n * n_actions);
+OutRows<double> rows_of(const InRows<std::uint8_t>& contexts, const Settings& settings, Write&& write) {
+    const Contexts rows = contexts_of(contexts, settings.n_variables);
+    Buffer<double> numbers(rows.n_events * settings.n_actions);
     {
         const Unlocked unlocked;
-        write(contexts_of(contexts), numbers.span());
+        write(rows, numbers.span());
     }
-    return numbers.template release<OutRows<double>>({n, n_actions});
+    return numbers.template release<OutRows<double>>({rows.n_events, settings.n_actions});
 }
 
 // Making, and making again from what was saved.
@@ -92,21 +92,23 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
             "learn",
             [](Self& forest, const Row<std::uint8_t>& context, std::size_t action, double reward, double propensity) {
                 const auto lock = lock_without_blocking<std::unique_lock<std::shared_mutex>>(forest.mutex());
-                forest.learn(codes_of(context, forest.settings().n_variables), action, reward, propensity);
+                forest.learn(codes_of(context, forest.settings().n_variables),
+                             action_of(action, forest.settings().n_actions), reward, propensity);
             },
             "context"_a, "action"_a, "reward"_a, "propensity"_a)
         .def(
             "decide_many",
             [](Self& forest, const InRows<std::uint8_t>& contexts, const Row<bool>& available,
                const std::optional<In<std::uint64_t>>& keys) {
-                const std::size_t n = contexts.shape(0);
+                const Contexts rows = contexts_of(contexts, forest.settings().n_variables);
+                const std::size_t n = rows.n_events;
+                const std::vector<std::uint64_t> sets = available_of(forest.settings().n_actions, available, n);
+                const std::span<const std::uint64_t> numbers = span_of(keys, n);
                 Buffer<std::int64_t> actions(n);
                 Buffer<double> propensities(n);
-                const std::vector<std::uint64_t> set = available_of(forest.settings().n_actions, available);
-                const std::span<const std::uint64_t> numbers = keys ? span_of(*keys) : std::span<const std::uint64_t>();
                 {
                     const Unlocked unlocked;
-                    forest.decide_many(contexts_of(contexts), set, numbers, actions.span(), propensities.span());
+                    forest.decide_many(rows, sets, numbers, actions.span(), propensities.span());
                 }
                 return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
                                        propensities.template release<Out<double>>({n}));
@@ -117,20 +119,23 @@ void bind_deciding(nb::class_<Forest<Growth>>& bound) {
             [](Self& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
                const In<double>& rewards, const In<double>& propensities) {
                 const Unlocked unlocked;
-                forest.learn_many(contexts_of(contexts), span_of(actions), span_of(rewards), span_of(propensities));
+                const Contexts rows = contexts_of(contexts, forest.settings().n_variables);
+                forest.learn_many(rows, actions_of(actions, rows.n_events, forest.settings().n_actions),
+                                  span_of(rewards, rows.n_events), span_of(propensities, rows.n_events));
             },
             "contexts"_a, "actions"_a, "rewards"_a, "propensities"_a)
         .def(
             "play",
             [](Self& forest, const InRows<std::uint8_t>& contexts, const InRows<double>& rewards) {
-                const std::size_t n = contexts.shape(0);
+                const Contexts rows = contexts_of(contexts, forest.settings().n_variables);
+                const std::size_t n = rows.n_events;
+                const std::span<const double> all = span_of(rewards, n, forest.settings().n_actions);
                 Buffer<std::int64_t> actions(n);
                 Buffer<double> propensities(n);
                 Buffer<double> earned(n);
                 {
                     const Unlocked unlocked;
-                    forest.play(contexts_of(contexts), {rewards.data(), rewards.shape(0) * rewards.shape(1)},
-                                actions.span(), propensities.span(), earned.span());
+                    forest.play(rows, all, actions.span(), propensities.span(), earned.span());
                 }
                 return std::make_tuple(actions.template release<Out<std::int64_t>>({n}),
                                        propensities.template release<Out<double>>({n}),
@@ -176,9 +181,9 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
         .def(
             "propensities_many",
             [](const Self& forest, const InRows<std::uint8_t>& contexts, const Row<bool>& available) {
-                const std::size_t n_actions = forest.settings().n_actions;
-                const std::vector<std::uint64_t> sets = available_of(n_actions, available);
-                return rows_of(contexts, n_actions, [&](const Contexts& rows, std::span<double> out) {
+                const std::vector<std::uint64_t> sets =
+                    available_of(forest.settings().n_actions, available, contexts.shape(0));
+                return rows_of(contexts, forest.settings(), [&](const Contexts& rows, std::span<double> out) {
                     forest.propensities_many(rows, sets, out);
                 });
             },
@@ -186,7 +191,7 @@ void bind_telling(nb::class_<Forest<Growth>>& bound) {
         .def(
             "mean_rewards_many",
             [](const Self& forest, const InRows<std::uint8_t>& contexts) {
-                return rows_of(contexts, forest.settings().n_actions,
+                return rows_of(contexts, forest.settings(),
                                [&](const Contexts& rows, std::span<double> out) { forest.mean_rewards_many(rows, out); });
             },
             "contexts"_a)
@@ -254,6 +259,16 @@ std::pair<double, double> weights_of(const GreedyGrowth& growth) {
     return linear == nullptr ? std::pair(1.0, 0.0) : std::pair(linear->blend().trees(), linear->blend().line());
 }
 
+// The groups of trees, and the line where there is one.
+std::size_t n_parts(const GreedySettings& settings) {
+    return GreedyGrowth::n_groups(settings) + (settings.linear ? 1 : 0);
+}
+
+Range parts_of(const GreedySettings& settings, std::size_t first, std::size_t last) {
+    refuse_unless(first <= last && last <= n_parts(settings), "there are no such parts");
+    return {first, last};
+}
+
 // Parts that learn apart, and what makes them one forest again.
 void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
     using Self = Forest<GreedyGrowth>;
@@ -262,14 +277,16 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
             "learn_parts",
             [](Self& forest, const InRows<std::uint8_t>& contexts, const In<std::int64_t>& actions,
                const In<double>& rewards, std::size_t first, std::size_t last) {
-                const std::size_t n = contexts.shape(0);
-                Buffer<double> notes(n * (last - first));
+                const Range parts = parts_of(forest.settings(), first, last);
+                const Contexts rows = contexts_of(contexts, forest.settings().n_variables);
+                const std::size_t n = rows.n_events;
+                Buffer<double> notes(n * parts.size());
                 {
                     const Unlocked unlocked;
-                    forest.learn_parts(contexts_of(contexts), span_of(actions), span_of(rewards), {first, last},
-                                       notes.span());
+                    forest.learn_parts(rows, actions_of(actions, n, forest.settings().n_actions), span_of(rewards, n),
+                                       parts, notes.span());
                 }
-                return notes.release<OutRows<double>>({n, last - first});
+                return notes.release<OutRows<double>>({n, parts.size()});
             },
             "contexts"_a, "actions"_a, "rewards"_a, "first"_a, "last"_a)
         .def(
@@ -277,7 +294,8 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
             [](const Self& forest, const InRows<std::uint8_t>& contexts, std::size_t first, std::size_t last) {
                 const std::vector<double> estimates = [&] {
                     const Unlocked unlocked;
-                    return forest.estimate_parts(contexts_of(contexts), {first, last});
+                    return forest.estimate_parts(contexts_of(contexts, forest.settings().n_variables),
+                                                 parts_of(forest.settings(), first, last));
                 }();
                 const std::size_t n = contexts.shape(0);
                 Buffer<double> rows(estimates.size());
@@ -289,11 +307,12 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
             "decide_by",
             [](Self& forest, const InRows<double>& estimates) {
                 const std::size_t n = estimates.shape(0);
+                const std::span<const double> all = span_of(estimates, n, GreedyGrowth::n_partials(forest.settings()));
                 Buffer<std::int64_t> actions(n);
                 Buffer<double> propensities(n);
                 {
                     const Unlocked unlocked;
-                    forest.decide_by({estimates.data(), n * estimates.shape(1)}, actions.span(), propensities.span());
+                    forest.decide_by(all, actions.span(), propensities.span());
                 }
                 return std::make_tuple(actions.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
             },
@@ -301,8 +320,12 @@ void bind_parts(nb::class_<Forest<GreedyGrowth>>& bound) {
         .def(
             "learn_weights",
             [](Self& forest, const InRows<double>& notes, const In<double>& rewards) {
+                const std::size_t n = rewards.shape(0);
+                const std::span<const double> all = span_of(notes, n, n_parts(forest.settings()));
+                const std::uint64_t n_learned = read(forest, [&](const GreedyGrowth&) { return forest.n_events(); });
+                refuse_unless(n <= n_learned, "there are notes about more events than were learned");
                 const Unlocked unlocked;
-                forest.learn_weights({notes.data(), notes.shape(0) * notes.shape(1)}, span_of(rewards));
+                forest.learn_weights(all, span_of(rewards, n));
             },
             "notes"_a, "rewards"_a)
         .def("sections", [](Self& forest) {

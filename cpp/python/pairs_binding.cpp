@@ -4,6 +4,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -26,12 +28,16 @@ namespace {
 using Rows = InRows<std::uint8_t>;
 using Numbers = std::optional<In<std::uint64_t>>;
 
-std::span<const std::uint64_t> span_of(const Numbers& numbers) {
-    return numbers ? bandit_forest::span_of(*numbers) : std::span<const std::uint64_t>();
-}
-
-Offers offers_of(const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts, const Numbers& names) {
-    return {contexts_of(contexts), contexts_of(actions), span_of(names), bandit_forest::span_of(starts)};
+// Each event must offer an action, and each action must be offered by an event.
+Offers offers_of(const PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
+                 const Numbers& names) {
+    const Offers offers{contexts_of(contexts, forest.n_context_variables()),
+                        contexts_of(actions, forest.n_action_variables()), span_of(names, actions.shape(0)),
+                        span_of(starts, contexts.shape(0) + 1)};
+    refuse_unless(offers.first(0) == 0 && offers.first(offers.n_events()) == offers.actions.n_events &&
+                      std::ranges::adjacent_find(offers.starts, std::ranges::greater_equal()) == offers.starts.end(),
+                  "the actions do not begin where they must");
+    return offers;
 }
 
 // What read(forest) gives back, computed while nobody learns and without the interpreter's lock.
@@ -76,13 +82,14 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             "decide",
             [](PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
                const Numbers& names, const Numbers& keys) {
-                const std::size_t n = contexts.shape(0);
+                const Offers offers = offers_of(forest, contexts, actions, starts, names);
+                const std::size_t n = offers.n_events();
+                const std::span<const std::uint64_t> numbers = span_of(keys, n);
                 Buffer<std::int64_t> chosen(n);
                 Buffer<double> propensities(n);
                 {
                     const Unlocked unlocked;
-                    forest.decide_many(offers_of(contexts, actions, starts, names), span_of(keys), chosen.span(),
-                                       propensities.span());
+                    forest.decide_many(offers, numbers, chosen.span(), propensities.span());
                 }
                 return std::make_tuple(chosen.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
             },
@@ -91,13 +98,14 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             "rank",
             [](PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
                const Numbers& names, const Numbers& keys) {
-                const std::size_t n = actions.shape(0);
+                const Offers offers = offers_of(forest, contexts, actions, starts, names);
+                const std::span<const std::uint64_t> numbers = span_of(keys, offers.n_events());
+                const std::size_t n = offers.actions.n_events;
                 Buffer<std::int64_t> orders(n);
                 Buffer<double> propensities(n);
                 {
                     const Unlocked unlocked;
-                    forest.rank_many(offers_of(contexts, actions, starts, names), span_of(keys), orders.span(),
-                                     propensities.span());
+                    forest.rank_many(offers, numbers, orders.span(), propensities.span());
                 }
                 return std::make_tuple(orders.release<Out<std::int64_t>>({n}), propensities.release<Out<double>>({n}));
             },
@@ -107,7 +115,7 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             [](const PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
                const Numbers& names) {
                 return numbers_of(actions, [&](std::span<double> out) {
-                    forest.propensities_many(offers_of(contexts, actions, starts, names), out);
+                    forest.propensities_many(offers_of(forest, contexts, actions, starts, names), out);
                 });
             },
             "contexts"_a, "actions"_a, "starts"_a, "names"_a.none())
@@ -116,7 +124,7 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             [](const PairForest& forest, const Rows& contexts, const Rows& actions, const In<std::int64_t>& starts,
                const Numbers& names) {
                 return numbers_of(actions, [&](std::span<double> out) {
-                    forest.mean_rewards_many(offers_of(contexts, actions, starts, names), out);
+                    forest.mean_rewards_many(offers_of(forest, contexts, actions, starts, names), out);
                 });
             },
             "contexts"_a, "actions"_a, "starts"_a, "names"_a.none())
@@ -125,8 +133,11 @@ void bind_deciding(nb::class_<PairForest>& bound) {
             [](PairForest& forest, const Rows& contexts, const Rows& actions, const Numbers& names,
                const In<double>& rewards) {
                 const Unlocked unlocked;
-                forest.learn_many(contexts_of(contexts), contexts_of(actions), span_of(names),
-                                  bandit_forest::span_of(rewards));
+                const std::size_t n = contexts.shape(0);
+                refuse_unless(actions.shape(0) == n, "each event must have an action");
+                forest.learn_many(contexts_of(contexts, forest.n_context_variables()),
+                                  contexts_of(actions, forest.n_action_variables()), span_of(names, n),
+                                  span_of(rewards, n));
             },
             "contexts"_a, "actions"_a, "names"_a.none(), "rewards"_a);
 }

@@ -101,7 +101,7 @@ def merge(forest: BanditForest, lessons: Lessons, shards: Sequence[bytes]) -> Ba
     """
     before, n_lessons = ForestParts(forest, "merge"), len(lessons.rewards)
     n_groups, merged = before.n_groups, before.sections()
-    notes = np.zeros((n_lessons, n_groups + 1))
+    notes = np.zeros((n_lessons, n_groups + before.has_line))
     missing = set(range(n_groups + before.has_line))
     for shard in shards:
         told, arrays = archive.unpack(shard, "shard")
