@@ -124,6 +124,16 @@ def test_a_project_file_is_made_for_offered_actions_too(tmp_path: Path) -> None:
     assert project.reward.high == 9.0
 
 
+def test_replicas_do_not_begin_with_a_saved_bandit(tmp_path: Path) -> None:
+    learned_bandit().save(tmp_path / "offers.bandit")
+    project = fitting(learned_bandit(), tmp_path / "data")
+    shared = replace(project, storage=replace(project.storage, journal="postgresql://me:secret@host/database"))
+    with pytest.raises(InvalidArgumentError, match="must be 'sqlite' with --from") as raised:
+        begin_from(shared, tmp_path / "offers.bandit")
+    assert "secret" not in str(raised.value)
+    assert not (tmp_path / "data").exists()
+
+
 def test_no_project_file_is_made_before_the_features_are_known() -> None:
     with pytest.raises(InvalidArgumentError, match="learned after 200 more lessons: learn them first, or call 'fit'"):
         project_for_bandit(Bandit(actions=["stay", "go"]))

@@ -139,6 +139,8 @@ def begin_from(project: Project, file: Path) -> None:
     The folder gets the settings and the learned features of the bandit. The project must not contradict them.
     """
     folder = project.storage.folder
+    if project.storage.is_shared:  # what stands there may hold a password: it is not shown
+        refuse("journal", "[storage]", "'sqlite' with --from: replicas begin with nothing", "...")
     try:
         data = file.read_bytes()
     except OSError as error:
