@@ -170,9 +170,9 @@ def test_it_fits_on_a_phone(page, width):
     page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     page.open().wait_until_live()
     page.wait(lambda: page.all("#importance li") and page.all("#recent summary"), "not everything is shown")
-    for summary in page.all("#recent summary")[:3]:
-        summary.click()
-    page.wait(lambda: len(page.all("#recent .explanation table")) == 3, "no explanation")
+    for number, summary in enumerate(page.all("#recent summary")[:3], 1):
+        summary.click()  # what it opens moves the next one, so it is waited for
+        page.wait(lambda number=number: len(page.all("#recent .explanation table")) == number, "no explanation")
     assert page.run("document.documentElement.scrollWidth") == width
 
 
