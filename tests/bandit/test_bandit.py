@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import threading
 from datetime import datetime
 from decimal import Decimal
@@ -17,7 +15,7 @@ import polars
 import pyarrow
 import pytest
 
-from bandit_forest import Bandit, BanditForest, InvalidArgumentError, archive
+from bandit_forest import Bandit, InvalidArgumentError
 from bandit_forest.bandit import (
     ActionError,
     BooleanFeature,
@@ -28,45 +26,10 @@ from bandit_forest.bandit import (
     NumericFeature,
     TimeFeature,
 )
-from bandit_forest.baselines import LinUCB, Uniform
 from bandit_forest.errors import DamagedFileError
+from visits import ACTIONS, FOREST, frame, learned, rows
 
 pytestmark = pytest.mark.core
-
-ACTIONS = ["stay", "go", "wait"]
-FOREST = {"n_trees": 8}
-
-
-def rows(n_rows: int, seed: int = 0) -> list[dict[str, Any]]:
-    rng = np.random.default_rng(seed)
-    return [
-        {
-            "age": None if rng.random() < 0.1 else int(rng.integers(18, 90)),
-            "basket": float(rng.gamma(2.0, 20.0)),
-            "city": str(rng.choice(["Lannion", "Paris", "Nice"])),
-            "member": bool(rng.random() < 0.5),
-            "tags": [tag for tag in ("new", "sale") if rng.random() < 0.5],
-            "time": datetime(2024, int(rng.integers(1, 13)), 3, int(rng.integers(0, 24))),
-        }
-        for _ in range(n_rows)
-    ]
-
-
-def frame(n_rows: int, seed: int = 0) -> pd.DataFrame:
-    """Logged events of a uniform policy: members like to go, others to stay."""
-    rng = np.random.default_rng(seed)
-    events = pd.DataFrame(rows(n_rows, seed))
-    events["action"] = rng.choice(ACTIONS, n_rows)
-    liked = events["action"] == np.where(events["member"], "go", "stay")
-    events["revenue"] = np.where(liked, 200.0, 20.0)
-    events["propensity"] = 1 / 3
-    return events
-
-
-def learned(n_rows: int = 600, **others: Any) -> Bandit:
-    bandit = Bandit(actions=ACTIONS, reward_range=(0, 250), forest=FOREST, **others)
-    bandit.learn_many(frame(n_rows), "action", "revenue", propensities="propensity")
-    return bandit
 
 
 def test_decides_and_learns_from_the_first_event_on() -> None:
@@ -440,52 +403,6 @@ def test_it_explains_in_the_names_of_the_user() -> None:
     assert bandit.tree(0).to_svg().startswith("<svg")
 
 
-def test_any_policy_may_be_inside() -> None:
-    for policy in (LinUCB, Uniform):
-        bandit = Bandit(actions=ACTIONS, reward_range=(0, 250), policy=policy, warm_up_events=100)
-        bandit.learn_many(frame(300), "action", "revenue", propensities="propensity")
-        assert bandit.decide(rows(1)[0]).action in ACTIONS
-        assert bandit.features["age"] == NumericFeature(n_bins=5, missing=True)
-        assert not bandit.features["time"].is_ordered
-        with pytest.raises(InvalidArgumentError, match="with 'policy=' cannot be saved"):
-            bandit.to_bytes()
-
-
-def test_a_bandit_with_another_policy_is_not_saved_either_before_it_is_made() -> None:
-    for policy in (LinUCB, BanditForest.paper):
-        bandit = Bandit(actions=ACTIONS, policy=policy)
-        for save in (Bandit.to_bytes, copy.deepcopy, pickle.dumps):
-            with pytest.raises(InvalidArgumentError, match="with 'policy=' cannot be saved"):
-                save(bandit)
-
-
-def test_another_forest_speaks_in_the_names_of_the_user() -> None:
-    bandit = Bandit(actions=ACTIONS, reward_range=(0, 250), policy=BanditForest.paper, warm_up_events=100)
-    bandit.learn_many(frame(300), "action", "revenue", propensities="propensity")
-    told = bandit.explain(rows(1)[0])
-    assert told.action_names == tuple(ACTIONS)
-    bandit.add_action("fly")
-    assert bandit.explain(rows(1)[0]).action_names == (*ACTIONS, "fly")
-    assert "action 0" not in bandit.tree(0).to_text()
-
-
-def test_a_policy_of_binary_variables_refuses_numbers_in_order() -> None:
-    elimination = {"growth": {"rule": "Elimination"}, "exploration": {"rule": "RoundRobin"}}
-    for others in ({"policy": LinUCB}, {"forest": elimination}):
-        with pytest.raises(InvalidArgumentError, match="only Greedy growth takes numbers in order"):
-            Bandit(actions=ACTIONS, features={"age": NumericFeature()}, **others)
-        for name, feature, sentence in (
-            ("age", NumericFeature(), "The 'n_bins' of the NumericFeature of 'age' must be a number, .* Got None"),
-            ("when", TimeFeature(), "The 'bins' of the TimeFeature of 'when' must be true, .* Got False instead"),
-        ):
-            with pytest.raises(InvalidArgumentError, match=sentence):
-                Bandit(actions=ACTIONS, features={name: feature}, **others)
-        assert Bandit(actions=ACTIONS, features={"age": "numeric"}, warm_up_events=9, **others).policy is None
-    bandit = Bandit(actions=ACTIONS, reward_range=(0, 250), forest=elimination)
-    bandit.learn_many(frame(300), "action", "revenue", propensities="propensity")
-    assert bandit.version == 300
-
-
 def test_threads_share_a_bandit() -> None:
     bandit = learned()
 
@@ -499,163 +416,3 @@ def test_threads_share_a_bandit() -> None:
     for thread in threads:
         thread.join()
     assert bandit.version == 800
-
-
-def test_the_forest_inside_is_the_forest_alone() -> None:
-    """What the service writes and what the library learns is one forest."""
-    bandit, other = learned(), learned()
-    matrix = np.stack([other.model.variables(other.model.read(context)) for context in rows(20, seed=4)])
-    bandit.learn_many(rows(20, seed=4), ["go"] * 20, [125.0] * 20, propensities=[0.5] * 20)
-    forest = other.forest("the test")
-    forest.learn_many(matrix, [1] * 20, [0.5] * 20, propensities=[0.5] * 20)
-    assert bandit.forest("the test")._to_bytes() == forest._to_bytes()
-
-
-def test_a_decision_of_a_bandit_with_other_features_is_refused() -> None:
-    small = Bandit(actions=["p", "q"], features={"x": BooleanFeature()})
-    number = Bandit(actions=["p", "q"], features={"x": NumericFeature(thresholds=(1, 2, 3))})
-    wide = Bandit(actions=["p", "q"], features={"c": CategoricalFeature(values=tuple(range(300)))})
-    warming = Bandit(actions=["p", "q"])
-    before = small.to_bytes()
-    for other in (wide.decide({"c": 3}), number.decide({"x": 5})):
-        with pytest.raises(InvalidArgumentError, match=r"The 'decision' of Bandit.learn must be a decision of this"):
-            small.learn(other, 1.0)
-        with pytest.raises(InvalidArgumentError, match="decisions of this bandit; row 1 is wrong"):
-            small.learn_many([small.decide({"x": True}), other], [1.0, 1.0])
-        with pytest.raises(InvalidArgumentError, match="a decision of this bandit"):
-            warming.learn(other, 1.0)
-    with pytest.raises(FeatureError, match="left out, it is unknown"):
-        small.learn(warming.decide({"y": 1}), 1.0)
-    assert small.version == warming.version == 0
-    small.learn(Bandit.from_bytes(before).decide({"x": True}), 1.0)  # what was saved and loaded is the same bandit
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda b: b.decide_many([{"n": 1.0}, {"n": 10**400}]), "row 1 must be a finite number"),
-        (lambda b: b.learn_many([{"n": 1.0}], ["p"], [10**400], propensities=[1]), "'rewards' of Bandit.learn_many"),
-        (lambda b: b.learn_many([{"n": 1.0}], 5, [1], propensities=[1]), "'actions' of Bandit.learn_many"),
-        (lambda b: b.decide_many([{1: 2}], available_actions="p"), "'available_actions' of Bandit.decide_many"),
-    ],
-)
-def test_what_no_batch_can_hold_is_refused_in_a_sentence(call: Any, sentence: str) -> None:
-    bandit = Bandit(actions=["p", "q"], features={"n": NumericFeature(thresholds=(1, 2))})
-    with pytest.raises(InvalidArgumentError) as refused:
-        call(bandit)
-    assert sentence in str(refused.value)
-    assert bandit.version == 0
-
-
-def test_what_makes_no_policy_is_refused_at_once() -> None:
-    class Half:
-        def __init__(self, *, n_variables: int, n_actions: int) -> None:
-            self.n_variables, self.n_actions = n_variables, n_actions
-
-        def decide(self, context: Any) -> None: ...
-        def learn(self, context: Any) -> None: ...
-
-    with pytest.raises(InvalidArgumentError, match="'policy' of Bandit must be a callable that returns a policy"):
-        Bandit(actions=ACTIONS, policy=LinUCB(n_variables=3, n_actions=2))  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgumentError, match="what is missing: decide_many, learn_many, play"):
-        Bandit(actions=ACTIONS, policy=Half)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgumentError, match="'forest' of Bandit must be left out with 'policy'"):
-        Bandit(actions=ACTIONS, policy=LinUCB, forest={"n_trees": 3})
-
-
-def test_arrays_and_frames_are_no_values_and_no_contexts() -> None:
-    bandit = Bandit(actions=ACTIONS, features={"age": "numeric", "tags": "labels"})
-    bandit.decide({"age": 1, "tags": {"new", "sale"}})
-    with pytest.raises(FeatureError, match="one row of a frame"):
-        bandit.decide(pd.DataFrame({"age": [1], "tags": [["new"]]}))
-    for wrong in (np.ones((1, 2)), polars.Series([1])):
-        with pytest.raises(FeatureError, match="The 'age' of the context"):
-            bandit.decide({"age": wrong, "tags": []})
-
-
-@pytest.mark.parametrize(
-    ("features", "context", "clash"),
-    [
-        ({"t": "time", "t hour": "numeric"}, {"t": "2026-01-01T09:00", "t hour": 3}, "t hour"),
-        ({"l": LabelsFeature(labels=("x",)), "l has x": "boolean"}, {"l": ["x"], "l has x": True}, "l has x"),
-    ],
-)
-def test_a_feature_is_not_named_like_a_variable_of_another(features: Any, context: Any, clash: str) -> None:
-    sentence = f"The '{clash}' of the context must be renamed"
-    with pytest.raises(FeatureError, match=sentence):
-        Bandit(actions=ACTIONS, features=features)
-    bandit = Bandit(actions=ACTIONS)
-    before = bandit.to_bytes()
-    with pytest.raises(FeatureError, match=sentence):
-        bandit.learn(context, "go", 1.0, propensity=0.5)
-    assert bandit.to_bytes() == before
-
-
-def test_the_name_of_all_other_labels_is_not_one_of_them() -> None:
-    with pytest.raises(InvalidArgumentError, match="without 'another label'"):
-        LabelsFeature(labels=("new", "another label"), open=True)
-    bandit = Bandit(actions=ACTIONS, warm_up_events=1)
-    bandit.learn({"tags": ["another label", "new"]}, "go", 1.0, propensity=0.5)
-    assert bandit.features["tags"] == LabelsFeature(labels=("new",), open=True, missing=True)
-    assert bandit.decide({"tags": ["another label"]}).context == bandit.decide({"tags": ["unheard"]}).context
-
-
-def test_decisions_of_another_bandit_never_spoil_a_warm_up() -> None:
-    other = Bandit(actions=ACTIONS, features={"q": "labels"})
-    bandit = Bandit(actions=ACTIONS, features={"x": "numeric"}, warm_up_events=3)
-    foreign, before = other.decide({"q": ["a"]}), bandit.to_bytes()
-    for learn in (lambda: bandit.learn(foreign, 1.0), lambda: bandit.learn_many([foreign], [1.0])):
-        with pytest.raises(FeatureError, match=r"The 'q' of the context .*must be left out"):
-            learn()
-    assert bandit.to_bytes() == before
-
-
-def test_a_lesson_that_ends_the_warm_up_is_refused_before_it_counts() -> None:
-    bandit = Bandit(actions=ACTIONS, warm_up_events=2)
-    bandit.learn({}, "go", 1.0, propensity=0.5)
-    before = bandit.to_bytes()
-    for _ in range(3):
-        with pytest.raises(InvalidArgumentError):
-            bandit.learn({}, "go", 1.0, propensity=0.5)
-    assert bandit.to_bytes() == before
-
-
-def test_a_list_that_changes_later_changes_nothing() -> None:
-    bandit, tags = Bandit(actions=ACTIONS), ["new"]
-    bandit.learn({"tags": tags}, "go", 1.0, propensity=0.5)
-    before = bandit.to_bytes()
-    tags.append(5)  # type: ignore[arg-type]
-    assert bandit.to_bytes() == before
-
-
-def test_mappings_without_a_feature_are_learned_as_one_by_one() -> None:
-    lessons = [{"n": 1}, {"n": 2, "z": 5}, {"z": 7}]
-    alone, together = Bandit(actions=ACTIONS), Bandit(actions=ACTIONS)
-    for context in lessons:
-        alone.learn(context, "go", 1.0, propensity=0.5)
-    together.learn_many(lessons, ["go"] * 3, [1.0] * 3, propensities=[0.5] * 3)
-    assert together.to_bytes() == alone.to_bytes()
-
-
-@pytest.mark.parametrize("wrong", [np.array(["2024-01-01"], "M8[ns]"), np.array([5], "m8[ns]")])
-def test_moments_and_durations_are_no_numbers(wrong: Any) -> None:
-    bandit = Bandit(actions=ACTIONS, features={"x": "numeric"})
-    with pytest.raises(FeatureError, match="The 'x' of the context must be a finite number"):
-        bandit.decide({"x": wrong[0]})
-    with pytest.raises(FeatureError, match="The 'x' of the context in row 0 must be a finite number"):
-        bandit.decide_many({"x": wrong})
-
-
-def test_parameters_that_are_no_mapping_are_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="The 'forest' of Bandit must be a mapping"):
-        Bandit(actions=ACTIONS, forest=3)  # type: ignore[arg-type]
-
-
-def test_a_saved_bandit_with_a_capacity_beyond_all_is_refused() -> None:
-    header, arrays = archive.unpack(Bandit(actions=ACTIONS).to_bytes(), "bandit")
-    header["settings"]["capacity"] = 2**31
-    with pytest.raises(DamagedFileError, match="capacity"):
-        Bandit.from_bytes(archive.pack(header, arrays))
-    del header["settings"]["forest"]["seed"]
-    with pytest.raises(DamagedFileError):
-        Bandit.from_bytes(archive.pack(header, arrays))
