@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import pytest
 
 from bandit_forest import Bandit
 
@@ -29,8 +29,9 @@ def rows(n_rows: int, seed: int = 0) -> list[dict[str, Any]]:
     ]
 
 
-def frame(n_rows: int, seed: int = 0) -> pd.DataFrame:
+def frame(n_rows: int, seed: int = 0) -> Any:
     """Logged events of a uniform policy: members like to go, others to stay."""
+    pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(seed)
     events = pd.DataFrame(rows(n_rows, seed))
     events["action"] = rng.choice(ACTIONS, n_rows)
