@@ -214,3 +214,9 @@ def test_numbers_in_order_need_greedy_growth(tmp_path: Path) -> None:
         with pytest.raises(InvalidArgumentError, match="only Greedy growth takes numbers in order"):
             _ = make_project(tmp_path, context={"age": feature}, forest=ELIMINATION).settings
     assert make_project(tmp_path, context={"age": NumericFeature(n_bins=5)}, forest=ELIMINATION).settings
+
+
+def test_features_whose_names_clash_are_refused_with_their_line() -> None:
+    text = '[actions]\nnames = ["a", "b"]\n[context.t]\nkind = "time"\n[context."t hour"]\nkind = "numeric"\n'
+    with pytest.raises(InvalidArgumentError, match=r"^shop.toml, line 5: The 't hour' of the context must be renamed"):
+        parse_project(text, name="shop.toml")

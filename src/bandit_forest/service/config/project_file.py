@@ -15,7 +15,9 @@ from typing import Any
 
 import msgspec
 
+from bandit_forest.bandit.errors import FeatureError
 from bandit_forest.bandit.features.kinds import KINDS, Feature
+from bandit_forest.bandit.features.learned_kinds import check_names
 from bandit_forest.bandit.forests import all_parameters
 from bandit_forest.errors import InvalidArgumentError, refuse
 from bandit_forest.forest import BanditForest
@@ -154,7 +156,12 @@ def _read(parsed: dict[str, Any]) -> Project:
 
 
 def _features(tables: dict[str, dict[str, Any]], table: str) -> dict[str, Feature]:
-    return {name: _feature(values, f"{table}.{name}") for name, values in tables.items()}
+    features = {name: _feature(values, f"{table}.{name}") for name, values in tables.items()}
+    try:
+        check_names({name: feature.kind for name, feature in features.items()})
+    except FeatureError as error:
+        raise _WrongError(f"{table}.{error.feature}", str(error)) from None
+    return features
 
 
 def _feature(values: dict[str, Any], table: str) -> Feature:
@@ -224,6 +231,7 @@ def _line(text: str, path: str) -> int:
         elif given := re.match(r"\s*([^=#]+?)\s*=", line):
             name = re.sub(r"[\s\"']", "", given[1])
             lines.setdefault(f"{table}.{name}" if table else name, number)
+    path = re.sub(r"[\s\"']", "", path)
     while path and path not in lines:
         path = path.rpartition(".")[0]
     return lines.get(path, 1)
